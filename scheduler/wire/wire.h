@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The maar Authors */
+#ifndef MAAR_WIRE_WIRE_H
+#define MAAR_WIRE_WIRE_H
+
+/* Kubernetes objects ↔ records and writes. No I/O, no policy. */
+
+#include <jansson.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "model/record.h"
+#include "model/write.h"
+
+/* Which pod and group annotations are kept; NULL keeps none but those that the model itself reads. */
+struct maar_wire_options {
+    bool (*keeps_pod_annotation)(void *context, const char *key);
+    bool (*keeps_group_annotation)(void *context, const char *key);
+    bool (*keeps_queue_annotation)(void *context, const char *key);
+    void *context;
+};
+
+/* The kind of an object by apiVersion and kind; -1 when scheduling does not read it. */
+int maar_wire_kind(const char *api_version, const char *kind);
+
+/* One object. A field of a wrong type or a quantity that does not parse quarantines the object (record->fault), it
+ * does not fail; -EINVAL is for what cannot be identified at all (no name, not a map). Unknown fields are ignored. */
+int maar_wire_decode_json(enum maar_kind kind, const json_t *object,
+                          const struct maar_wire_options *options, struct maar_record **ret_record,
+                          struct maar_error *err) __attribute__((warn_unused_result));
+/* The same from the protobuf message core/v1 Node or Pod, without envelope. */
+int maar_wire_decode_protobuf(enum maar_kind kind, const void *data, size_t n,
+                              const struct maar_wire_options *options,
+                              struct maar_record **ret_record, struct maar_error *err)
+    __attribute__((warn_unused_result));
+/* An answer in application/vnd.kubernetes.protobuf ("k8s\0" envelope). A list: calls `each` per item and sets
+ * continue token and resource version (arena-owned by the caller's text buffers). */
+typedef int (*maar_wire_item_fn)(void *context, struct maar_record *record, struct maar_error *err);
+int maar_wire_decode_protobuf_list(enum maar_kind kind, const void *data, size_t n,
+                                   const struct maar_wire_options *options, maar_wire_item_fn each,
+                                   void *context, struct maar_text *ret_resource_version,
+                                   struct maar_text *ret_continue, struct maar_error *err)
+    __attribute__((warn_unused_result));
+
+enum maar_watch_type {
+    MAAR_WATCH_ADDED,
+    MAAR_WATCH_MODIFIED,
+    MAAR_WATCH_DELETED,
+    MAAR_WATCH_BOOKMARK,
+    MAAR_WATCH_ERROR,
+};
+struct maar_watch_event {
+    enum maar_watch_type type;
+    struct maar_record *record; /* NULL for BOOKMARK and ERROR */
+    char resource_version[64];
+    int code;          /* ERROR: status code, 410 for Gone */
+    char message[256]; /* ERROR */
+};
+/* One frame of a watch: JSON (one line) or protobuf (the bytes after the 4-byte length). */
+int maar_wire_decode_watch_json(enum maar_kind kind, const char *data, size_t n,
+                                const struct maar_wire_options *options,
+                                struct maar_watch_event *ret_event, struct maar_error *err)
+    __attribute__((warn_unused_result));
+int maar_wire_decode_watch_protobuf(enum maar_kind kind, const void *data, size_t n,
+                                    const struct maar_wire_options *options,
+                                    struct maar_watch_event *ret_event, struct maar_error *err)
+    __attribute__((warn_unused_result));
+
+/* Protobuf of a Node or Pod given as JSON, as the API server would encode it for the fields that the decoder reads
+ * (plus metadata): for the embedded server. The caller frees. */
+int maar_wire_encode_protobuf(enum maar_kind kind, const json_t *object, void **ret_data, size_t *ret_n,
+                              struct maar_error *err) __attribute__((warn_unused_result));
+
+/* A stream of YAML or JSON documents → JSON values, one a document; Lists are not unfolded here. `source` names the
+ * file. Errors carry file:line:column. `each` gets the line on which the document begins. Sizes and nesting are
+ * limited (100 MB, 128 levels, aliases at most 1,000,000 nodes). Positions of values inside a document are found
+ * again with maar_wire_yaml_locate. */
+typedef int (*maar_wire_document_fn)(void *context, json_t *document, int line, struct maar_error *err);
+int maar_wire_yaml_each(const char *text, size_t n, const char *source, maar_wire_document_fn each,
+                        void *context, struct maar_error *err) __attribute__((warn_unused_result));
+/* Line and column of a path such as "spec.cluster.nodes[2].cpu" in document number `index`; 0 and the longest known
+ * prefix's position when the path is not there. */
+int maar_wire_yaml_locate(const char *text, size_t n, size_t index, const char *path, int *ret_line,
+                          int *ret_column);
+/* Writes a JSON value as YAML (block style, keys in insertion order). */
+void maar_wire_yaml_dump(const json_t *value, struct maar_text *out);
+
+/* ---- writes → requests ---- */
+
+struct maar_request {
+    const char *method; /* "POST", "PUT", "PATCH", "DELETE" */
+    char *path;         /* "/api/v1/namespaces/…" */
+    const char *content_type;
+    char *body; /* JSON; NULL without body */
+};
+void maar_request_fini(struct maar_request *request);
+/* The request of a write. Statuses are merge patches of the object (PodGroup: its main resource, since it has no
+ * status subresource; pod conditions: strategic merge patch of pods/status). A PodGroup condition list is an array,
+ * so `current` (the newest JSON of the PodGroup that the caller holds, may be NULL) supplies the others. */
+int maar_wire_request(const struct maar_write *write, const json_t *current, const char *component,
+                      struct maar_request *ret_request, struct maar_error *err)
+    __attribute__((warn_unused_result));
+
+/* A quantity of a dimension as Kubernetes would print it: cpu from milli, memory binary, the rest decimal. */
+char *maar_wire_quantity(const char *dimension, int64_t value, char buffer[32]);
+
+#endif
