@@ -3,8 +3,9 @@
 #ifndef MAAR_CONF_CONF_H
 #define MAAR_CONF_CONF_H
 
-/* scheduler.conf: the whole grammar of Volcano's file and the key `compatibility`. Reading is all or nothing: a
- * file with an error gives no configuration. Unknown keys are warnings, as Volcano tolerates them. */
+/* scheduler.conf: the whole grammar of Volcano's file and the key `compatibility`. Reading is all
+ * or nothing: a file with an error gives no configuration. Unknown keys are warnings, as Volcano
+ * tolerates them. */
 
 #include "base/error.h"
 #include "conf/arguments.h"
@@ -95,9 +96,9 @@ struct maar_conf {
 /* Parses `n` bytes of YAML. `source` names the file in messages. 0, or -EINVAL with
  * "file:line:column: key: what was expected". Action names are checked against `known_actions`
  * (NULL-terminated; NULL: any name passes). */
-int maar_conf_parse(const char *text, size_t n, const char *source, const char *const *known_actions,
-                    struct maar_conf **ret_conf, struct maar_error *err)
-    __attribute__((warn_unused_result));
+int maar_conf_parse(const char *text, size_t n, const char *source,
+                    const char *const *known_actions, struct maar_conf **ret_conf,
+                    struct maar_error *err) __attribute__((warn_unused_result));
 /* Reads a file of at most 1 MiB and parses it. */
 int maar_conf_read(const char *path, const char *const *known_actions, struct maar_conf **ret_conf,
                    struct maar_error *err) __attribute__((warn_unused_result));
@@ -106,8 +107,11 @@ struct maar_conf *maar_conf_default(void);
 /* Accepts NULL. */
 void maar_conf_destroy(struct maar_conf *conf);
 /* Arguments of an action: the first entry of that name, NULL if none. */
-const struct maar_arguments *maar_conf_action_arguments(const struct maar_conf *conf, const char *action);
-/* Flag of the first entry of the plugin, walking tiers top-down; false when the plugin is not there. */
-bool maar_conf_plugin_enabled(const struct maar_conf *conf, const char *plugin, enum maar_enable enable);
+const struct maar_arguments *maar_conf_action_arguments(const struct maar_conf *conf,
+                                                        const char *action);
+/* Flag of the first entry of the plugin, walking tiers top-down; false when the plugin is not
+ * there. */
+bool maar_conf_plugin_enabled(const struct maar_conf *conf, const char *plugin,
+                              enum maar_enable enable);
 
 #endif
