@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The maar Authors */
+
+/* gang: all or nothing. A job counts as ready only when its minimum of members, and the minimum of
+ * each role, can run together.
+ *
+ * Best-effort members that still wait count as ready. Minimums of roles are not looked at when they
+ * sum up to more than minMember. Jobs that are not ready go before those that are. A running gang
+ * may lose what it has above its minimum and nothing below; the surplus is given up in the order of
+ * the candidates. When the session closes, every PodGroup gets the condition Unschedulable (why, in
+ * numbers) or Scheduled; a gang that is on its way out gets none.
+ *
+ * No configuration keys. */
+
+#include <maar/plugin.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kubernetes/job_table.h"
+
+/* ---- members and roles
+ * -------------------------------------------------------------------------------------- */
+
+static uint32_t role_n_occupied(const struct maar_role *role)
+{
+    return role->n[MAAR_TASK_ALLOCATED] + role->n[MAAR_TASK_BINDING] + role->n[MAAR_TASK_BOUND] +
+           role->n[MAAR_TASK_RUNNING] + role->n[MAAR_TASK_SUCCEEDED];
+}
+
+static uint32_t role_n_valid(const struct maar_role *role)
+{
+    return role_n_occupied(role) + role->n[MAAR_TASK_PIPELINED] + role->n[MAAR_TASK_PENDING];
+}
+
+static uint32_t role_n_ready(const struct maar_role *role)
+{
+    return role_n_occupied(role) + role->n_pending_best_effort;
+}
+
+static uint32_t role_n_pipelined(const struct maar_role *role)
+{
+    return role_n_ready(role) + role->n[MAAR_TASK_PIPELINED];
+}
+
+/* Each role has its minimum, as `count` counts. */
+static bool roles_have(const struct maar_job *job, uint32_t (*count)(const struct maar_role *))
+{
+    if (job->min_available < job->min_task_total)
+        return true;
+    for (uint32_t i = 0; i < job->n_roles; i++)
+        if ((int64_t)count(&job->roles[i]) < job->roles[i].min)
+            return false;
+    return true;
+}
+
+/* ---- votes
+ * --------------------------------------------------------------------------------------------------
+ */
+
+static void job_valid(void *self, const struct maar_view *view, const struct maar_job *job,
+                      struct maar_validity *ret)
+{
+    (void)self;
+    (void)view;
+    ret->pass = false;
+    if (!roles_have(job, role_n_valid)) {
+        ret->reason = "NotEnoughPodsOfTask";
+        snprintf(ret->message, sizeof ret->message,
+                 "Not enough valid pods of each task for gang-scheduling");
+    } else if ((int64_t)maar_job_n_valid(job) < job->min_available) {
+        ret->reason = "NotEnoughPods";
+        snprintf(ret->message, sizeof ret->message,
+                 "Not enough valid tasks for gang-scheduling, valid: %" PRIu32 ", min: %" PRId32,
+                 maar_job_n_valid(job), job->min_available);
+    } else {
+        ret->pass = true;
+    }
+}
+
+static bool job_ready(void *self, const struct maar_view *view, const struct maar_job *job)
+{
+    (void)self;
+    (void)view;
+    return roles_have(job, role_n_ready) && maar_job_is_ready(job);
+}
+
+static enum maar_vote job_pipelined(void *self, const struct maar_view *view,
+                                    const struct maar_job *job)
+{
+    (void)self;
+    (void)view;
+    return roles_have(job, role_n_pipelined) && maar_job_is_pipelined(job) ? MAAR_PERMIT
+                                                                           : MAAR_REJECT;
+}
+
+static bool job_starving(void *self, const struct maar_view *view, const struct maar_job *job)
+{
+    (void)self;
+    (void)view;
+    return maar_job_is_starving(job);
+}
+
+static int job_order(void *self, const struct maar_view *view, const struct maar_job *l,
+                     const struct maar_job *r)
+{
+    (void)self;
+    (void)view;
+    return (int)maar_job_is_ready(l) - (int)maar_job_is_ready(r);
+}
+
+/* Walks the candidates in order; each job gives up members until it is down to its minimum. */
+static enum maar_vote evictable(void *self, const struct maar_view *view,
+                                const struct maar_task *evictor,
+                                const struct maar_task *const *candidates, size_t n, uint64_t *out)
+{
+    (void)self;
+    (void)view;
+    (void)evictor;
+    struct maar_job_table table;
+    maar_job_table_init(&table, n);
+    int64_t *occupied = calloc(n ? n : 1, sizeof *occupied);
+    if (!occupied)
+        abort();
+    for (size_t i = 0; i < n; i++) {
+        const struct maar_job *job = candidates[i]->job;
+        if (!job || !job->queue)
+            continue;
+        int is_new;
+        size_t at = maar_job_table_index(&table, job, &is_new);
+        if (is_new)
+            occupied[at] = maar_job_n_ready(job);
+        if (occupied[at] > job->min_available) {
+            occupied[at]--;
+            out[i / 64] |= UINT64_C(1) << (i % 64);
+        }
+    }
+    free(occupied);
+    maar_job_table_fini(&table);
+    return MAAR_PERMIT;
+}
+
+/* Whole gangs are judged by the action that asks. */
+static enum maar_vote unified_evictable(void *self, const struct maar_view *view,
+                                        const struct maar_evict_context *context,
+                                        const struct maar_task *const *candidates, size_t n,
+                                        uint64_t *out)
+{
+    (void)self;
+    (void)view;
+    (void)context;
+    (void)candidates;
+    for (size_t i = 0; i < n; i++)
+        out[i / 64] |= UINT64_C(1) << (i % 64);
+    return MAAR_PERMIT;
+}
+
+/* ---- conditions
+ * --------------------------------------------------------------------------------------------- */
+
+/* All that is missing are members on their way out, and nobody waits to take their place. */
+static bool is_terminating(const struct maar_job *job)
+{
+    return job->n_releasing_on_node > 0 && job->n[MAAR_TASK_PENDING] == 0 &&
+           job->n[MAAR_TASK_PIPELINED] == 0 &&
+           (int64_t)maar_job_n_scheduled(job) + job->n_releasing_on_node >= job->min_available;
+}
+
+static void report_unready(const struct maar_view *view, const struct maar_job *job)
+{
+    char fit_error[4096], message[sizeof fit_error + 128];
+    int64_t n_schedulable =
+        (int64_t)maar_job_n_ready(job) + view->host->job_n_schedulable(view->session, job);
+    snprintf(message, sizeof message, "%" PRId64 "/%" PRIu32 " tasks in gang unschedulable: %s",
+             job->min_available - n_schedulable, job->n_tasks,
+             view->host->job_fit_error(view->session, job, fit_error, sizeof fit_error));
+    view->host->job_condition(view->session, job, "Unschedulable", "NotEnoughResources", message);
+}
+
+/* Readiness is that by count alone here, without roles. */
+static void close_session(void *self, const struct maar_view *view)
+{
+    (void)self;
+    for (uint32_t i = 0; i < view->n_jobs; i++) {
+        const struct maar_job *job = view->jobs[i];
+        if (job->n_tasks == 0)
+            continue;
+        if (maar_job_is_ready(job))
+            view->host->job_condition(view->session, job, "Scheduled",
+                                      "tasks in gang are ready to be scheduled", "");
+        else if (!is_terminating(job))
+            report_unready(view, job);
+    }
+}
+
+MAAR_EXPORT const struct maar_plugin maar_plugin = {
+    MAAR_PLUGIN_HEADER,
+    .name = "gang",
+    .summary = "Runs a job only when its minimum of members can run together.",
+    .close = close_session,
+    .hooks =
+        {
+            .job_order = job_order,
+            .job_valid = job_valid,
+            .job_ready = job_ready,
+            .job_pipelined = job_pipelined,
+            .job_starving = job_starving,
+            .preemptable = evictable,
+            .reclaimable = evictable,
+            .unified_evictable = unified_evictable,
+        },
+};
