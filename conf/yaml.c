@@ -458,7 +458,7 @@ static void make_empty(struct maar_argument_node *root)
     root->line = root->column = 1;
 }
 
-/* Whatever follows the first document must be readable as well, but is not used. */
+/* After the first document the file ends or another document starts, which is not read. */
 static int check_rest(struct reader *reader)
 {
     yaml_event_t event;

@@ -10,20 +10,13 @@
  * number is frozen, lines may only be added at the end of a struct that says its size. The list of
  * fields comes from the headers themselves (fields.awk), so a new one cannot be forgotten. */
 
-#include <maar/action.h>
-#include <maar/heap.h>
-#include <maar/plugin.h>
-#include <maar/view.h>
+#include "headers.inc" /* every public header */
 
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if __has_include(<maar/amounts.h>)
-#include <maar/amounts.h>
-#endif
 
 #define MAX_LINE 256
 
