@@ -112,6 +112,45 @@ static bool has_section(int fd, const ElfW(Ehdr) * header, const char *name)
     return false;
 }
 
+static bool ends_within(uint64_t offset, uint64_t n, uint64_t size)
+{
+    return offset <= size && n <= size - offset;
+}
+
+/* The loader maps what the headers say; touching pages behind the file's end would be fatal. */
+static int check_complete(int fd, const ElfW(Ehdr) * header, uint64_t size, struct maar_error *err)
+{
+    static const char text[] = "this file is cut off; copy it again";
+    ElfW(Phdr) segment;
+    if (header->e_phnum > 0 && header->e_phentsize != sizeof segment)
+        return maar_error_set(err, -EINVAL, "its program headers have a strange size");
+    uint64_t sections_bytes = (uint64_t)header->e_shnum * header->e_shentsize;
+    if (!ends_within(header->e_shoff, sections_bytes, size))
+        return maar_error_set(err, -EINVAL, "%s", text);
+    for (unsigned i = 0; i < header->e_phnum; i++) {
+        uint64_t at = (uint64_t)header->e_phoff + (uint64_t)i * sizeof segment;
+        if (!ends_within(at, sizeof segment, size) || !read_at(fd, &segment, sizeof segment, at) ||
+            !ends_within(segment.p_offset, segment.p_filesz, size))
+            return maar_error_set(err, -EINVAL, "%s", text);
+    }
+    return 0;
+}
+
+static int check_content(int fd, struct maar_error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return maar_error_set(err, -errno, "%s", strerror(errno));
+    ElfW(Ehdr) header = {0};
+    (void)read_at(fd, &header, sizeof header, 0); /* a short file has no magic number or type */
+    int rc = check_header(&header, err);
+    if (rc == 0)
+        rc = check_complete(fd, &header, (uint64_t)st.st_size, err);
+    if (rc == 0 && has_section(fd, &header, GO_SECTION))
+        rc = maar_object_refuse_go(err);
+    return rc;
+}
+
 static int check_file(int fd, struct maar_error *err)
 {
     struct stat st;
@@ -123,12 +162,7 @@ static int check_file(int fd, struct maar_error *err)
         return maar_error_set(err, -EPERM, "everybody may write this file; chmod o-w it");
     if (st.st_size > MAX_FILE_BYTES)
         return maar_error_set(err, -EFBIG, "larger than 1 GiB");
-    ElfW(Ehdr) header = {0};
-    (void)pread(fd, &header, sizeof header, 0); /* a short file has no magic number or type */
-    int rc = check_header(&header, err);
-    if (rc == 0 && has_section(fd, &header, GO_SECTION))
-        rc = maar_object_refuse_go(err);
-    return rc;
+    return 0;
 }
 
 /* ---- mapping ----------------------------------------------------------------------------------
@@ -204,6 +238,34 @@ static int map_file(const char *path, struct maar_object *ret_object, struct maa
     return maar_error_set(err, -EINVAL, "%s; compile it for this system's C library", text);
 }
 
+static int map_in_place(int fd, const char *path, struct maar_object *ret_object,
+                        struct maar_error *err)
+{
+    int rc = check_content(fd, err);
+    if (rc < 0)
+        return rc;
+    /* dlopen searches its own folders for a name without a slash. */
+    maar_autofree char *slashed = maar_asprintf("%s%s", strchr(path, '/') ? "" : "./", path);
+    return map_file(slashed, ret_object, err);
+}
+
+/* Looks at the copy rather than the file, which may change meanwhile. */
+static int map_copy(int fd, const char *path, struct maar_object *ret_object,
+                    struct maar_error *err)
+{
+    int copy = make_copy(fd, path, err);
+    if (copy < 0)
+        return copy;
+    char copy_path[64];
+    (void)snprintf(copy_path, sizeof copy_path, "/proc/self/fd/%d", copy);
+    int rc = check_content(copy, err);
+    if (rc == 0)
+        rc = map_file(copy_path, ret_object, err);
+    if (rc < 0)
+        (void)close(copy);
+    return rc;
+}
+
 int maar_object_open(struct maar_object *ret_object, const char *path,
                      enum maar_object_mapping mapping, struct maar_error *err)
 {
@@ -213,20 +275,9 @@ int maar_object_open(struct maar_object *ret_object, const char *path,
     int rc = check_file(fd, err);
     if (rc < 0)
         return rc;
-    if (mapping == MAAR_OBJECT_IN_PLACE) {
-        /* dlopen searches its own folders for a name without a slash. */
-        maar_autofree char *slashed = maar_asprintf("%s%s", strchr(path, '/') ? "" : "./", path);
-        return map_file(slashed, ret_object, err);
-    }
-    int copy = make_copy(fd, path, err);
-    if (copy < 0)
-        return copy;
-    char copy_path[64];
-    (void)snprintf(copy_path, sizeof copy_path, "/proc/self/fd/%d", copy);
-    rc = map_file(copy_path, ret_object, err);
-    if (rc < 0)
-        (void)close(copy);
-    return rc;
+    if (mapping == MAAR_OBJECT_IN_PLACE)
+        return map_in_place(fd, path, ret_object, err);
+    return map_copy(fd, path, ret_object, err);
 }
 
 void *maar_object_symbol(const struct maar_object *object, const char *name, size_t *ret_n_bytes)
