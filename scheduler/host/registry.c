@@ -49,9 +49,9 @@ struct maar_registry {
 /* What differs between the two kinds of module. */
 struct kind {
     const char *word;
+    const char *a_word;
     const char *symbol;
-    const char *other_word;
-    const char *other_symbol;
+    const struct kind *other;
     int (*check)(const void *descriptor, size_t n_bytes, struct maar_error *err);
     const char *(*name)(const void *descriptor);
 };
@@ -66,16 +66,17 @@ static const char *action_name(const void *descriptor)
     return ((const struct maar_action *)descriptor)->name;
 }
 
+static const struct kind action_kind;
 static const struct kind plugin_kind = {.word = "plugin",
+                                        .a_word = "a plugin",
                                         .symbol = MAAR_PLUGIN_SYMBOL,
-                                        .other_word = "action",
-                                        .other_symbol = MAAR_ACTION_SYMBOL,
+                                        .other = &action_kind,
                                         .check = maar_descriptor_check_plugin,
                                         .name = plugin_name};
 static const struct kind action_kind = {.word = "action",
+                                        .a_word = "an action",
                                         .symbol = MAAR_ACTION_SYMBOL,
-                                        .other_word = "plugin",
-                                        .other_symbol = MAAR_PLUGIN_SYMBOL,
+                                        .other = &plugin_kind,
                                         .check = maar_descriptor_check_action,
                                         .name = action_name};
 
@@ -191,10 +192,9 @@ static void take_actions(struct maar_registry *registry, struct entries *loaded)
 
 static int no_symbol(const struct kind *kind, struct maar_object *object, struct maar_error *err)
 {
-    if (maar_object_symbol(object, kind->other_symbol, NULL))
-        return maar_error_set(err, -EINVAL,
-                              "this is an %s, not a %s; put it into the folder of the %ss",
-                              kind->other_word, kind->word, kind->other_word);
+    if (maar_object_symbol(object, kind->other->symbol, NULL))
+        return maar_error_set(err, -EINVAL, "this is %s, not %s; put it into the folder of the %ss",
+                              kind->other->a_word, kind->a_word, kind->other->word);
     if (maar_object_symbol(object, "New", NULL))
         return maar_object_refuse_go(err);
     return maar_error_set(err, -EINVAL,
