@@ -3,8 +3,8 @@
 #ifndef MAAR_BASE_CLOCK_H
 #define MAAR_BASE_CLOCK_H
 
-/* Time as the world sees it: nanoseconds since the Unix epoch in UTC. Engine and session take it as a value; only
- * the daemon and the HTTP layers read the system's clock. */
+/* Time as the world sees it: nanoseconds since the Unix epoch in UTC. Engine and session take it as
+ * a value; only the daemon and the HTTP layers read the system's clock. */
 
 #include <stdint.h>
 

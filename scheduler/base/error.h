@@ -3,8 +3,8 @@
 #ifndef MAAR_BASE_ERROR_H
 #define MAAR_BASE_ERROR_H
 
-/* Errors: fallible functions return 0 or a negative errno and describe the fault in a text buffer that the
- * caller owns, usually on its stack. A NULL error object is allowed everywhere. */
+/* Errors: fallible functions return 0 or a negative errno and describe the fault in a text buffer
+ * that the caller owns, usually on its stack. A NULL error object is allowed everywhere. */
 
 #include <stdarg.h>
 
@@ -19,12 +19,13 @@ struct maar_error {
         }                                                                                          \
     }
 
-/* Writes the formatted text and returns `code` (a negative errno), so that a function can report and return in
- * one statement. Texts longer than the buffer end in "...". */
+/* Writes the formatted text and returns `code` (a negative errno), so that a function can report
+ * and return in one statement. Texts longer than the buffer end in "...". */
 int maar_error_set(struct maar_error *err, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Puts "<formatted>: " before the text that is there and returns `code`. */
+/* Puts "<formatted>: " before the text that is there and returns `code`; without a text,
+ * "<formatted>" alone. */
 int maar_error_wrap(struct maar_error *err, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

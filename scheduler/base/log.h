@@ -3,8 +3,8 @@
 #ifndef MAAR_BASE_LOG_H
 #define MAAR_BASE_LOG_H
 
-/* Logging to standard error, one line a message, in klog's header form. Thread-safe. Library code stays silent
- * and returns errors; the caller that decides logs once. */
+/* Logging to standard error, one line a message, in klog's header form. Thread-safe. Library code
+ * stays silent and returns errors; the caller that decides logs once. */
 
 enum maar_log_level {
     MAAR_LOG_ERROR,

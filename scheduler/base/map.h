@@ -3,8 +3,8 @@
 #ifndef MAAR_BASE_MAP_H
 #define MAAR_BASE_MAP_H
 
-/* Hash maps from byte strings or 64-bit integers to pointers. Iteration follows insertion order (removals leave
- * the order of the rest), so no decision can depend on a hash. Not thread-safe. */
+/* Hash maps from byte strings or 64-bit integers to pointers. Iteration follows insertion order
+ * (removals leave the order of the rest), so no decision can depend on a hash. Not thread-safe. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,13 +31,15 @@ void *maar_map_remove(struct maar_map *map, const char *key);
 void *maar_map_remove_bytes(struct maar_map *map, const void *key, size_t n);
 void *maar_map_remove_int(struct maar_map *map, uint64_t key);
 
-/* Iteration: `size_t at = 0; void *v; while (maar_map_next(map, &at, &key, &n, &v)) …`. The current entry may be
- * removed while iterating, nothing else changed. key, ret_n, ret_value may be NULL. For integer keys `*ret_key`
- * points at the uint64_t. */
+/* Iteration: `size_t at = 0; void *v; while (maar_map_next(map, &at, &key, &n, &v)) …`. The current
+ * entry may be removed while iterating, nothing else changed. key, ret_n, ret_value may be NULL.
+ * For integer keys `*ret_key` points at the uint64_t and *ret_n is its size; a NUL follows other
+ * keys. */
 bool maar_map_next(const struct maar_map *map, size_t *at, const void **ret_key, size_t *ret_n,
                    void **ret_value);
 
-/* The hash used: seeded per process by maar_map_seed (0 by default). */
+/* The hash used: seeded per process by maar_map_seed (0 by default). A map keeps the seed it was
+ * created with. */
 uint64_t maar_hash_bytes(const void *data, size_t n, uint64_t seed);
 void maar_map_seed(uint64_t seed);
 

@@ -3,8 +3,9 @@
 #ifndef MAAR_BASE_STRINGS_H
 #define MAAR_BASE_STRINGS_H
 
-/* Interned strings of one owner: equal text, equal id; ids are small integers from 1 (0 is "no string"), never
- * reused while referenced. Text pointers stay valid while the id is referenced. Not thread-safe. */
+/* Interned strings of one owner: equal text, equal id; ids are small integers from 1 (0 is "no
+ * string"), never reused while referenced. Text pointers stay valid while the id is referenced. Not
+ * thread-safe. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +17,7 @@ void maar_strings_destroy(struct maar_strings *strings);
 /* Finds or adds, and takes one reference. */
 uint32_t maar_strings_ref(struct maar_strings *strings, const char *text);
 uint32_t maar_strings_ref_n(struct maar_strings *strings, const char *text, size_t n);
-/* One more reference to a known id. */
+/* One more reference to a known id. 0 is allowed. */
 void maar_strings_hold(struct maar_strings *strings, uint32_t id);
 /* Drops one reference; the text goes with the last. 0 is allowed. */
 void maar_strings_unref(struct maar_strings *strings, uint32_t id);

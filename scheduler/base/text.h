@@ -33,8 +33,8 @@ const char *maar_text_get(const struct maar_text *text);
 /* The buffer, the caller's to free; the text is empty afterwards. Never NULL. */
 char *maar_text_steal(struct maar_text *text);
 
-/* The nearest of `names` (NULL-terminated) by edit distance when it is close enough to be a likely typing
- * error of `name`, else NULL. */
+/* The nearest of `names` (NULL-terminated) by edit distance when it is close enough to be a likely
+ * typing error of `name`, else NULL. */
 const char *maar_text_nearest(const char *name, const char *const *names);
 
 #endif
