@@ -268,7 +268,6 @@ static int take_component(const char **p, uint64_t *total)
     for (; is_digit(**p); (*p)++) {
         is_over = is_over || value > DURATION_MAX / 10;
         value = is_over ? 0 : value * 10 + (uint64_t)(**p - '0');
-        is_over = is_over || value > DURATION_MAX;
     }
     bool has_digits = *p > start;
     struct fraction fraction = {.scale = 1};
@@ -282,7 +281,7 @@ static int take_component(const char **p, uint64_t *total)
     if (is_over || value > DURATION_MAX / unit)
         return -ERANGE;
     value = value * unit + (uint64_t)((double)fraction.value * ((double)unit / fraction.scale));
-    if (value > DURATION_MAX || value > DURATION_MAX - *total)
+    if (value > DURATION_MAX - *total)
         return -ERANGE;
     *total += value;
     return 0;
