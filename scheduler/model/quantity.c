@@ -2,10 +2,10 @@
  * Copyright The maar Authors */
 
 /* Kubernetes quantities after resource.Quantity of apimachinery: the same texts are accepted (but
- * for a lone sign or point, which it takes for zero), and Value, MilliValue and the canonical form
- * agree. It differs where apimachinery lets an int64 wrap or gives 0 for what does not fit: here
- * such amounts saturate; and negative amounts always round away from zero, which there depends on
- * the number of digits.
+ * for those without a digit, "Gi" or "+", which it takes for zero), and Value, MilliValue and the
+ * canonical form agree. It differs where apimachinery lets an int64 wrap or gives 0 for what does
+ * not fit: here such amounts saturate; and negative amounts always round away from zero, which
+ * there depends on the number of digits.
  *
  * An amount is digits, a decimal shift and a binary shift. The part before the decimal point is
  * accumulated in 128 bits; the part after it is multiplied digit by digit from the right, which is
