@@ -89,17 +89,31 @@ static int number_base(const char **digits)
     return base;
 }
 
+/* strtoull would take a sign or a second prefix. */
+static const char *digits_of(int base)
+{
+    switch (base) {
+    case 2:
+        return "01";
+    case 8:
+        return "01234567";
+    case 10:
+        return "0123456789";
+    default:
+        return "0123456789abcdefABCDEF";
+    }
+}
+
 static bool resolve_integer(const char *text, struct maar_scalar_value *out)
 {
     bool negative = *text == '-';
     const char *digits = *text == '-' || *text == '+' ? text + 1 : text;
     int base = number_base(&digits);
-    if (!isxdigit((unsigned char)*digits))
+    if (*digits == '\0' || digits[strspn(digits, digits_of(base))] != '\0')
         return false;
-    char *end;
     errno = 0;
-    unsigned long long magnitude = strtoull(digits, &end, base);
-    if (*end != '\0' || errno == ERANGE)
+    unsigned long long magnitude = strtoull(digits, NULL, base);
+    if (errno == ERANGE)
         return false;
     unsigned long long limit = (unsigned long long)INT64_MAX + (negative ? 1 : 0);
     if (magnitude > limit) {
@@ -161,18 +175,31 @@ static bool resolve_float(const char *text, struct maar_scalar_value *out)
     return true;
 }
 
+/* After a leading dot an underscore must separate digits; elsewhere it may be anywhere. */
+static bool has_stray_underscore(const char *text)
+{
+    for (const char *at = strchr(text, '_'); at; at = strchr(at + 1, '_'))
+        if (at == text || !isdigit((unsigned char)at[-1]) || !isdigit((unsigned char)at[1]))
+            return true;
+    return false;
+}
+
 struct maar_scalar_value maar_scalar_resolve(const char *text)
 {
     struct maar_scalar_value value = {.type = MAAR_SCALAR_STRING};
     if (resolve_name(text, &value))
         return value;
-    bool starts_number = isdigit((unsigned char)*text) || *text == '+' || *text == '-';
     char plain[NUMBER_MAX_BYTES];
-    if (*text == '.')
-        (void)resolve_float(text, &value);
-    else if (starts_number && without_underscores(text, plain, sizeof plain) &&
-             !resolve_integer(plain, &value))
+    bool starts_number =
+        *text == '.' || *text == '+' || *text == '-' || isdigit((unsigned char)*text);
+    if (!starts_number || !without_underscores(text, plain, sizeof plain))
+        return value;
+    if (*text == '.') {
+        if (!has_stray_underscore(text))
+            (void)resolve_float(plain, &value);
+    } else if (!resolve_integer(plain, &value)) {
         (void)resolve_float(plain, &value);
+    }
     return value;
 }
 

@@ -48,10 +48,11 @@ static void other_spellings_are_strings(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        "yEs",      "tRUE",  "oN",  "t",    "T",          "nULL", "none", "nil",   "-",      "+",
-        ".",        "-.",    "+e1", "1e",   "1e+",        "0x",   "0b2",  "0o8",   "1 2",    "1:30",
-        "10%",      "1.5.2", "1Gi", "100m", "0xfg",       "_1",   ".5.",  "..5",   "nan",    "inf",
-        "Infinity", "0x1p3", "<<",  "=",    "2020-01-02", "--1",  "+-1",  "1e400", "-1e400",
+        "yEs",      "tRUE",  "oN",  "t",     "T",          "nULL", "none", "nil",   "-",
+        "+",        ".",     "-.",  "+e1",   "1e",         "1e+",  "0x",   "0b2",   "0o8",
+        "1 2",      "1:30",  "10%", "1.5.2", "1Gi",        "100m", "0xfg", "_1",    "0x0x1",
+        "0b0b1",    "0x-1",  "._5", ".5_",   ".5__5",      ".5.",  "..5",  "nan",   "inf",
+        "Infinity", "0x1p3", "<<",  "=",     "2020-01-02", "--1",  "+-1",  "1e400", "-1e400",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         check_row(&(struct row){.text = texts[i], .type = MAAR_SCALAR_STRING});
@@ -90,6 +91,8 @@ static void numbers_are_read_in_every_notation(void **state)
         {"1e3", MAAR_SCALAR_FLOAT, 0, 1000, false},
         {"1E-2", MAAR_SCALAR_FLOAT, 0, 0.01, false},
         {"1_0.5", MAAR_SCALAR_FLOAT, 0, 10.5, false},
+        {"1_.5", MAAR_SCALAR_FLOAT, 0, 1.5, false},
+        {".2_5", MAAR_SCALAR_FLOAT, 0, 0.25, false},
         {".inf", MAAR_SCALAR_FLOAT, 0, HUGE_VAL, false},
         {"+.Inf", MAAR_SCALAR_FLOAT, 0, HUGE_VAL, false},
         {"-.INF", MAAR_SCALAR_FLOAT, 0, -HUGE_VAL, false},
