@@ -18,18 +18,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_LINE 256
+#define MAX_LINE  256
+#define MAX_LINES 4096
+
+/* The record, or what was found: lines of "NAME NUMBERS". */
+struct lines {
+    char text[MAX_LINES][MAX_LINE];
+    size_t n;
+};
+
+static struct lines recorded;
+static struct lines found;
 
 static void write_layout(FILE *out)
 {
     (void)fprintf(out,
-                  "# Layout of include/maar: struct SIZE ALIGNMENT, field OFFSET SIZE, "
-                  "enumerator VALUE.\nMAAR_ABI %u\n",
+                  "# include/maar: STRUCT SIZE ALIGNMENT, STRUCT.FIELD OFFSET SIZE, "
+                  "ENUMERATOR VALUE\nMAAR_ABI %u\n",
                   MAAR_ABI);
-#define STRUCT(s)                                                                                  \
-    (void)fprintf(out, "struct %s %zu %zu\n", #s, sizeof(struct s), _Alignof(struct s));
+#define STRUCT(s) (void)fprintf(out, "%s %zu %zu\n", #s, sizeof(struct s), _Alignof(struct s));
 #define FIELD(s, f)                                                                                \
-    (void)fprintf(out, "  %s %zu %zu\n", #f, offsetof(struct s, f), sizeof((struct s *)NULL)->f);
+    (void)fprintf(out, "%s.%s %zu %zu\n", #s, #f, offsetof(struct s, f),                           \
+                  sizeof((struct s *)NULL)->f);
 #define ENUM(e) (void)fprintf(out, "%s %d\n", #e, (int)(e));
 #include "fields.inc"
 #undef STRUCT
@@ -37,28 +47,40 @@ static void write_layout(FILE *out)
 #undef ENUM
 }
 
-/* Prints each pair of lines that differ; after a line more or less every following one differs, so
- * the first few are enough. */
-static int compare(FILE *want, FILE *found)
+static void read_lines(FILE *file, struct lines *lines)
 {
-    char struct_line[MAX_LINE] = "";
-    char w[MAX_LINE];
-    char f[MAX_LINE];
+    while (lines->n < MAX_LINES && fgets(lines->text[lines->n], MAX_LINE, file))
+        lines->n++;
+}
+
+/* The line of the same name, NULL when there is none. */
+static const char *find_line(const struct lines *lines, const char *line)
+{
+    size_t n = strcspn(line, " ") + 1;
+    for (size_t i = 0; i < lines->n; i++)
+        if (strncmp(lines->text[i], line, n) == 0)
+            return lines->text[i];
+    return NULL;
+}
+
+/* Prints what is gone, new or elsewhere; returns how much that is. */
+static int compare(void)
+{
     int n_different = 0;
-    for (;;) {
-        const char *has_want = fgets(w, sizeof w, want);
-        const char *has_found = fgets(f, sizeof f, found);
-        if (!has_want && !has_found)
-            return n_different;
-        if (has_found && strncmp(f, "struct ", 7) == 0)
-            memcpy(struct_line, f, sizeof struct_line);
-        if (has_want && has_found && strcmp(w, f) == 0)
+    for (size_t i = 0; i < recorded.n; i++) {
+        const char *now = find_line(&found, recorded.text[i]);
+        if (now && strcmp(now, recorded.text[i]) == 0)
             continue;
-        if (n_different++ < 5)
-            (void)fprintf(stderr, "in %s  recorded: %s  found:    %s",
-                          *struct_line ? struct_line : "the head\n", has_want ? w : "nothing\n",
-                          has_found ? f : "nothing\n");
+        n_different++;
+        (void)fprintf(stderr, "- %s%s%s", recorded.text[i], now ? "+ " : "", now ? now : "");
     }
+    for (size_t i = 0; i < found.n; i++) {
+        if (find_line(&recorded, found.text[i]))
+            continue;
+        n_different++;
+        (void)fprintf(stderr, "+ %s", found.text[i]);
+    }
+    return n_different;
 }
 
 static int update(const char *path)
@@ -84,21 +106,23 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "usage: %s GOLDEN [--update]\n", argv[0]);
         return 2;
     }
-    FILE *want = fopen(argv[1], "r");
-    FILE *found = tmpfile();
-    if (!want || !found) {
+    FILE *record = fopen(argv[1], "r");
+    FILE *now = tmpfile();
+    if (!record || !now) {
         (void)fprintf(stderr, "%s: %s\n", argv[1], strerror(errno));
         return 1;
     }
-    write_layout(found);
-    rewind(found);
-    int n_different = compare(want, found);
-    (void)fclose(want);
-    (void)fclose(found);
+    read_lines(record, &recorded);
+    write_layout(now);
+    rewind(now);
+    read_lines(now, &found);
+    (void)fclose(record);
+    (void)fclose(now);
+    int n_different = compare();
     if (n_different == 0)
         return 0;
     (void)fprintf(stderr,
-                  "%d lines differ. A plugin that was compiled before does not fit any more.\n"
+                  "%d differences: a plugin that was compiled before does not fit any more.\n"
                   "While MAAR_ABI is 0 that is allowed; if it is meant, record it with\n"
                   "    %s %s --update\n",
                   n_different, argv[0], argv[1]);
