@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The maar Authors */
+#ifndef MAAR_MODEL_PARTS_H
+#define MAAR_MODEL_PARTS_H
+
+/* What the files of the world share among themselves. Nobody else includes this. */
+
+#include "model/world.h"
+
+/* dims.c */
+void *maar_row_widen(void *row, uint32_t from, uint32_t to, size_t size);
+/* The amount, at most 2^50 either way. */
+int64_t maar_amount_bound(int64_t amount);
+/* Replaces the amounts of a heap-owned resource; true when they changed. Names beyond MAAR_MAX_DIMS are left out. */
+bool maar_resource_set(struct maar_world *world, struct maar_resource *resource,
+                       const struct maar_amounts_record *amounts);
+
+/* class.c: the class of a pod record, created when new; counts one task. */
+struct maar_class_entry *maar_class_ref(struct maar_world *world, const struct maar_record *record,
+                                        struct maar_label_set *labels);
+/* The same class under the present projection of labels. */
+struct maar_class_entry *maar_class_project(struct maar_world *world, struct maar_class_entry *cls,
+                                            struct maar_label_set *labels);
+void maar_class_unref(struct maar_world *world, struct maar_class_entry *cls);
+
+/* label_set.c: sorted label lists, equal sets shared and counted. */
+struct maar_label_set {
+    uint32_t n;
+    uint32_t n_refs;
+    struct maar_label *labels;
+    uint32_t *ids; /* two strings a label */
+    char *key;
+    size_t key_n;
+};
+struct maar_label_set *maar_label_set_ref(struct maar_world *world, const struct maar_label *labels,
+                                          uint32_t n);
+void maar_label_set_unref(struct maar_world *world, struct maar_label_set *set);
+
+/* nodes.c */
+void maar_nodes_init(struct maar_world *world);
+void maar_nodes_fini(struct maar_world *world);
+void maar_nodes_add_dim(struct maar_world *world, uint32_t dim);
+bool maar_nodes_apply(struct maar_world *world, const struct maar_record *record, bool deleted);
+void maar_nodes_rank(struct maar_world *world);
+void maar_nodes_touch(struct maar_world *world, uint32_t slot, bool facts);
+/* Remembers that the task waits for a node of that name, or forgets it. */
+void maar_nodes_wait(struct maar_world *world, struct maar_task_entry *task, const char *name);
+void maar_nodes_unwait(struct maar_world *world, struct maar_task_entry *task);
+
+/* jobs.c */
+bool maar_jobs_apply(struct maar_world *world, const struct maar_record *record, bool deleted);
+struct maar_job_entry *maar_job_get(struct maar_world *world, const char *ns, const char *name);
+void maar_job_attach(struct maar_world *world, struct maar_job_entry *job, struct maar_task_entry *task);
+void maar_job_detach(struct maar_world *world, struct maar_task_entry *task);
+uint32_t maar_job_role(struct maar_world *world, struct maar_job_entry *job, const char *role);
+void maar_job_publish(struct maar_job_entry *job);
+void maar_job_destroy(struct maar_world *world, struct maar_job_entry *job);
+void maar_jobs_reprioritise(struct maar_world *world);
+
+/* queues.c */
+bool maar_queues_apply(struct maar_world *world, const struct maar_record *record, bool deleted);
+void maar_queue_publish(struct maar_queue_entry *queue);
+void maar_queue_destroy(struct maar_world *world, struct maar_queue_entry *queue);
+/* Adds (sign 1) or takes out (-1) all sums of a job. */
+void maar_queue_count_job(struct maar_queue_entry *queue, const struct maar_job_entry *job,
+                          uint32_t n_dims, int sign);
+void maar_queue_add_job(struct maar_world *world, struct maar_queue_entry *queue,
+                        struct maar_job_entry *job);
+void maar_queue_remove_job(struct maar_world *world, struct maar_job_entry *job);
+
+/* tasks.c */
+bool maar_tasks_apply(struct maar_world *world, const struct maar_record *record, bool deleted);
+void maar_task_destroy(struct maar_world *world, struct maar_task_entry *task);
+
+/* ledger.c: adds (sign 1) or takes out (-1) what the task counts for in its job and queue, and on its node. */
+void maar_ledger_count(struct maar_world *world, struct maar_task_entry *task, int sign);
+void maar_ledger_link_node(struct maar_world *world, struct maar_task_entry *task, uint32_t at);
+void maar_ledger_unlink_node(struct maar_world *world, struct maar_task_entry *task);
+
+
+#endif

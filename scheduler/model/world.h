@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The maar Authors */
+#ifndef MAAR_MODEL_WORLD_H
+#define MAAR_MODEL_WORLD_H
+
+/* The world: what was observed, what is assumed (binds and evictions sent but not confirmed) and what is reserved.
+ * One thread owns it. Objects come in as records; every sum is kept by one function, maar_world_move. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <maar/view.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "base/strings.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "model/record.h"
+#include "model/undo.h"
+
+struct maar_label_set;
+
+/* Room on a node that a task holds beyond a session: after an eviction made for it, or a nomination. */
+struct maar_reservation {
+    struct maar_task *task;
+    uint32_t node;
+    struct maar_job *payer;
+    int64_t expires_ns;
+};
+
+/* A pod with what the host knows beyond the view. */
+struct maar_task_entry {
+    struct maar_task view; /* first: a view pointer is an entry pointer */
+    struct maar_label_set *labels;
+    struct maar_job_entry *job; /* also while the PodGroup has not arrived */
+    uint32_t node_at;           /* place in its node's list */
+    uint32_t job_at;            /* place in its job's list */
+    uint8_t observed_phase;     /* enum maar_pod_phase */
+    bool observed_deleting;
+    bool assumed;        /* Binding (or evicted) by us, not confirmed yet */
+    bool bind_in_flight; /* its binding was submitted and not answered */
+    bool reserved;       /* Pipelined by a reservation, not by the session */
+    bool evict_requested; /* Releasing by us; released_ns is not observed yet */
+    bool waited;          /* a reason has been written since it was last bound */
+    const char *waiting_node; /* interned name of a node that has not arrived; NULL */
+    char *fault;              /* quarantined: why; NULL when sound */
+    /* What the API holds or will hold after the writes in flight: PodScheduled. */
+    char *condition_reason;
+    char *condition_message;
+    /* What became of it in the last session that tried it. */
+    uint64_t tried_session; /* number of that session */
+    uint8_t tried_status;   /* status it had before a plan was discarded, MAAR_N_TASK_STATUSES: none */
+    uint32_t tried_node;
+    const char *fit_text; /* session's arena: why no node fits; NULL */
+};
+
+struct maar_condition {
+    char *type;
+    char *status;
+    char *reason;
+    char *message;
+};
+
+/* A PodGroup and its pods. */
+struct maar_job_entry {
+    struct maar_job view;
+    MAAR_VEC(struct maar_task *) tasks;
+    MAAR_VEC(struct maar_role) roles;
+    struct maar_queue_entry *queue; /* also when the queue does not exist */
+    uint32_t queue_at;
+    bool exists; /* the PodGroup is there */
+    char *fault;
+    int64_t *row_allocated; /* world->row_width entries each */
+    int64_t *row_pending;
+    int64_t *row_gated;
+    uint32_t *allocated_n; /* per dim: counted tasks that name it */
+    uint32_t *pending_n;
+    /* As the API holds it or will after the writes in flight. */
+    uint8_t written_phase;
+    int32_t written_running;
+    int32_t written_succeeded;
+    int32_t written_failed;
+    MAAR_VEC(struct maar_condition) conditions;
+    char *event_key; /* signature of the last event sent */
+    /* The current answer to "why does it wait": one line; NULL when it does not. */
+    char *reason;
+    uint64_t tried_session; /* number of the session the fields below belong to */
+    uint64_t failed_roles;  /* bit i: a task of role i found no node (roles above 63 share bit 63) */
+    const char *job_text;   /* session's arena: why the whole job was refused; NULL */
+    const char *gang_text;  /* session's arena: how many of the gang fit; NULL */
+    /* The condition that a plugin asks for, session's arena; type NULL: none. */
+    const char *condition_type;
+    const char *condition_reason;
+    const char *condition_message;
+};
+
+/* An amount of a queue that a plugin published for people to read. */
+struct maar_published {
+    const char *set; /* "deserved", "inqueue": static text of the plugin */
+    uint32_t dim;
+    double value; /* in the plugin's units */
+};
+
+struct maar_queue_entry {
+    struct maar_queue view;
+    MAAR_VEC(struct maar_published) published;
+    uint64_t published_session;
+    MAAR_VEC(struct maar_queue *) children;
+    MAAR_VEC(struct maar_job *) jobs;
+    bool exists;
+    char *uid;
+    char *parent_name;
+    char *fault;
+    int64_t *row_allocated;
+    int64_t *row_subtree;
+    int64_t *row_pending;
+    uint32_t *allocated_n;
+    uint32_t *pending_n;
+    /* status.allocated as the API holds it or will. */
+    struct maar_resource written_allocated;
+    bool create_requested;
+};
+
+struct maar_node_entry {
+    char *uid;
+    char *fault;
+    MAAR_VEC(struct maar_task *) tasks;
+    MAAR_VEC(struct maar_label) labels;
+    MAAR_VEC(struct maar_taint) taints;
+    uint32_t static_version; /* grows when facts or allocatable change */
+};
+
+struct maar_class_entry {
+    struct maar_class view;
+    struct maar_arena *arena; /* owns spec, labels, annotations, request */
+    uint64_t id;              /* never reused */
+    char *key;
+    size_t key_n;
+    MAAR_VEC(uint32_t) strings; /* references held by the view's texts */
+};
+
+struct maar_world {
+    struct maar_strings *strings;
+    /* Options. */
+    MAAR_VEC(char *) scheduler_names;
+    char *default_queue;
+    /* Dimensions. */
+    struct maar_dims dims;
+    uint32_t row_width; /* entries of a ledger row: 8, doubled when dims.n outgrows it */
+    const char *dim_names[MAAR_MAX_DIMS];
+    double dim_scales[MAAR_MAX_DIMS];
+    /* Objects. */
+    struct maar_map *tasks_by_uid;   /* -> struct maar_task_entry */
+    struct maar_map *jobs_by_name;   /* "ns/name" -> struct maar_job_entry */
+    struct maar_map *queues_by_name; /* -> struct maar_queue_entry */
+    struct maar_map *nodes_by_name;  /* -> slot + 1 */
+    struct maar_map *priority_classes; /* -> struct maar_priority_class_record */
+    struct maar_map *classes_by_key; /* -> struct maar_class_entry */
+    struct maar_map *label_sets;     /* -> struct maar_label_set */
+    struct maar_map *waiting_nodes;  /* node name -> list of tasks whose node has not arrived */
+    int32_t default_priority;
+    MAAR_VEC(struct maar_job_entry *) job_slots;     /* NULL: free */
+    MAAR_VEC(struct maar_queue_entry *) queue_slots; /* NULL: free */
+    MAAR_VEC(struct maar_class_entry *) class_slots; /* NULL: free */
+    uint64_t next_class_id;
+    MAAR_VEC(const char *) projected_keys; /* label keys that split classes */
+    /* Nodes. */
+    struct maar_nodes nodes;
+    MAAR_VEC(struct maar_node_entry *) node_entries; /* [slot], NULL: free */
+    uint32_t node_capacity;
+    uint64_t *node_live;
+    struct maar_node_facts *node_facts;
+    uint32_t *node_rank;
+    int64_t *node_columns[5][MAAR_MAX_DIMS]; /* allocatable, idle, used, releasing, pipelined */
+    uint64_t *node_present;
+    int64_t *node_nonzero_cpu;
+    int64_t *node_nonzero_memory;
+    struct maar_task *const **node_tasks;
+    uint32_t *node_n_tasks;
+    bool ranks_stale;
+    int64_t total_allocatable[MAAR_MAX_DIMS];
+    int64_t total_used[MAAR_MAX_DIMS];
+    uint64_t total_present;
+    uint32_t total_present_n[MAAR_MAX_DIMS]; /* nodes that offer the dimension */
+    /* Nodes that changed, newest last: indexes catch up from their position. Bit 31: facts changed too. */
+    MAAR_VEC(uint32_t) touched;
+    uint64_t touched_base; /* sequence number of touched.data[0] */
+    /* Reservations, in order of creation. */
+    MAAR_VEC(struct maar_reservation) reservations;
+    /* Sorted views, rebuilt when stale: by creation, then name. */
+    MAAR_VEC(struct maar_job *) sorted_jobs;
+    MAAR_VEC(struct maar_queue *) sorted_queues;
+    bool jobs_stale;
+    bool queues_stale;
+    /* The undo log of the running session; NULL outside: moves are final. */
+    struct maar_undo *undo;
+    uint64_t session_number;
+    uint64_t n_moves; /* ledger moves since creation */
+};
+
+struct maar_world_options {
+    const char *const *scheduler_names; /* NULL-terminated */
+    const char *default_queue;
+};
+
+struct maar_world *maar_world_create(const struct maar_world_options *options);
+/* Accepts NULL. */
+void maar_world_destroy(struct maar_world *world);
+
+/* The object as it is now, or its end. The record is read, not kept. Returns true when a decision may depend on what
+ * changed; a heartbeat or the echo of an own write gives false. Never while a session is open. */
+bool maar_world_apply(struct maar_world *world, const struct maar_record *record, bool deleted);
+/* Makes a label key split classes (a selector reads it). */
+void maar_world_project_label(struct maar_world *world, const char *key);
+/* The dimension of a name, registered when new; MAAR_NO_DIM when there are MAAR_MAX_DIMS already. */
+uint32_t maar_world_dim(struct maar_world *world, const char *name);
+uint32_t maar_world_dim_find(const struct maar_world *world, const char *name);
+
+/* THE ledger function: the task gets a status and a node (MAAR_NO_NODE: none), every sum follows. Logged for undo
+ * when the world has an undo log. */
+void maar_world_move(struct maar_world *world, struct maar_task *task, enum maar_task_status status,
+                     uint32_t node);
+/* Logged likewise. */
+void maar_world_set_phase(struct maar_world *world, struct maar_job *job, enum maar_phase phase);
+/* Undoes down to `mark` entries. */
+void maar_world_rewind(struct maar_world *world, size_t mark);
+
+/* The answer to a binding: ok confirms nothing yet (the watch does), a failure makes the task Pending again. */
+void maar_world_bind_done(struct maar_world *world, const char *uid, bool ok);
+void maar_world_evict_done(struct maar_world *world, const char *uid, bool ok);
+
+/* Holds room on a node for a pending task beyond sessions: it becomes Pipelined there. */
+void maar_world_reserve(struct maar_world *world, struct maar_task *task, uint32_t node,
+                        struct maar_job *payer, int64_t expires_ns);
+void maar_world_release(struct maar_world *world, struct maar_task *task);
+/* Drops those that expired. Returns how many. */
+size_t maar_world_expire(struct maar_world *world, int64_t now_ns);
+
+/* Ranks and sorted views are up to date afterwards. */
+void maar_world_prepare(struct maar_world *world);
+/* Recounts every sum from the tasks; appends a line per difference, returns their number. */
+size_t maar_world_check(const struct maar_world *world, struct maar_text *out);
+/* A hash over everything that a session may change: equal before a plan and after its discard. */
+uint64_t maar_world_hash(const struct maar_world *world);
+
+/* Entries behind view pointers. */
+static inline struct maar_task_entry *maar_task_entry(const struct maar_task *task)
+{
+    return (struct maar_task_entry *)(uintptr_t)task;
+}
+static inline struct maar_job_entry *maar_job_entry(const struct maar_job *job)
+{
+    return (struct maar_job_entry *)(uintptr_t)job;
+}
+static inline struct maar_queue_entry *maar_queue_entry(const struct maar_queue *queue)
+{
+    return (struct maar_queue_entry *)(uintptr_t)queue;
+}
+static inline struct maar_class_entry *maar_class_entry(const struct maar_class *cls)
+{
+    return (struct maar_class_entry *)(uintptr_t)cls;
+}
+struct maar_task_entry *maar_world_task(const struct maar_world *world, const char *uid);
+struct maar_job_entry *maar_world_job(const struct maar_world *world, const char *uid);
+struct maar_queue_entry *maar_world_queue(const struct maar_world *world, const char *name);
+/* Makes the entry of a queue that does not exist yet. */
+struct maar_queue_entry *maar_world_queue_get(struct maar_world *world, const char *name);
+/* MAAR_NO_NODE when unknown. */
+uint32_t maar_world_node(const struct maar_world *world, const char *name);
+bool maar_world_is_ours(const struct maar_world *world, const char *scheduler_name);
+
+/* Replaces *slot by a copy of text (NULL or "" gives NULL); true when it changed. */
+bool maar_text_replace(char **slot, const char *text);
+
+/* Order of creation, then uid: the last word of every comparison. */
+int maar_task_compare_default(const struct maar_task *l, const struct maar_task *r);
+
+/* The sequence number after the newest entry of the touched log. */
+static inline uint64_t maar_world_touched_end(const struct maar_world *world)
+{
+    return world->touched_base + world->touched.n;
+}
+
+#endif
