@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The maar Authors */
+/* Why something waits: counted reasons of nodes, and the texts that Volcano's users read. */
+
+#include <stdio.h>
+
+#include "session/session.h"
+
+void maar_reasons_init(struct maar_reasons *reasons, struct maar_arena *arena)
+{
+    *reasons = (struct maar_reasons){.arena = arena};
+}
+
+void maar_reasons_fini(struct maar_reasons *reasons)
+{
+    maar_vec_fini(&reasons->items);
+}
+
+void maar_reasons_add_n(struct maar_reasons *reasons, const char *text, uint32_t n)
+{
+    if (n == 0)
+        return;
+    for (size_t i = 0; i < reasons->items.n; i++) {
+        if (!strcmp(reasons->items.data[i].text, text)) {
+            reasons->items.data[i].n += n;
+            return;
+        }
+    }
+    struct maar_reason reason = {maar_arena_strdup(reasons->arena, text), n};
+    maar_vec_push(&reasons->items, reason);
+}
+
+void maar_reasons_add(struct maar_reasons *reasons, const char *text)
+{
+    maar_reasons_add_n(reasons, text, 1);
+}
+
+static int compare_texts(const void *l, const void *r)
+{
+    return strcmp(*(char *const *)l, *(char *const *)r);
+}
+
+/* Entries "<n> <text>", sorted as strings, joined by ", ". */
+static const char *histogram(struct maar_arena *arena, const struct maar_reason *items, size_t n)
+{
+    const char **entries = maar_arena_calloc(arena, n ? n : 1, sizeof *entries);
+    size_t n_bytes = 1;
+    for (size_t i = 0; i < n; i++) {
+        entries[i] = maar_arena_printf(arena, "%u %s", items[i].n, items[i].text);
+        n_bytes += strlen(entries[i]) + 2;
+    }
+    if (n > 0)
+        qsort((void *)entries, n, sizeof *entries, compare_texts);
+    char *out = maar_arena_alloc(arena, n_bytes);
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0) {
+            memcpy(out + at, ", ", 2);
+            at += 2;
+        }
+        size_t len = strlen(entries[i]);
+        memcpy(out + at, entries[i], len);
+        at += len;
+    }
+    return out;
+}
+
+const char *maar_reasons_fit_text(const struct maar_reasons *reasons, uint32_t n_nodes)
+{
+    if (reasons->items.n == 0)
+        return maar_arena_printf(reasons->arena, "0/%u nodes are unavailable", n_nodes);
+    return maar_arena_printf(reasons->arena, "0/%u nodes are unavailable: %s.", n_nodes,
+                             histogram(reasons->arena, reasons->items.data, reasons->items.n));
+}
+
+const char *maar_reasons_join(const struct maar_reasons *reasons)
+{
+    const char *out = "";
+    for (size_t i = 0; i < reasons->items.n; i++)
+        out = maar_arena_printf(reasons->arena, "%s%s%s", out, *out ? ", " : "",
+                                reasons->items.data[i].text);
+    return out;
+}
+
+/* ---- memory of this session ---- */
+
+struct maar_job_entry *maar_session_job(struct maar_session *session, const struct maar_job *job)
+{
+    struct maar_job_entry *entry = maar_job_entry(job);
+    if (entry->tried_session != session->world->session_number) {
+        entry->tried_session = session->world->session_number;
+        entry->failed_roles = 0;
+        entry->job_text = NULL;
+        entry->gang_text = NULL;
+        entry->condition_type = NULL;
+    }
+    return entry;
+}
+
+struct maar_task_entry *maar_session_task(struct maar_session *session, const struct maar_task *task)
+{
+    struct maar_task_entry *entry = maar_task_entry(task);
+    if (entry->tried_session != session->world->session_number) {
+        entry->tried_session = session->world->session_number;
+        entry->tried_status = MAAR_N_TASK_STATUSES;
+        entry->tried_node = MAAR_NO_NODE;
+        entry->fit_text = NULL;
+    }
+    return entry;
+}
+
+void maar_session_refuse_task(struct maar_session *session, const struct maar_task *task,
+                              const char *text)
+{
+    maar_session_task(session, task)->fit_text = text;
+    if (task->job)
+        maar_session_job(session, task->job)->failed_roles |=
+            UINT64_C(1) << (task->role_slot < 63 ? task->role_slot : 63);
+}
+
+void maar_session_refuse_job(struct maar_session *session, const struct maar_job *job, const char *text)
+{
+    maar_session_job(session, job)->job_text = text;
+}
+
+/* ---- texts ---- */
+
+static const char *const status_names[MAAR_N_TASK_STATUSES] = {
+    "Pending", "Allocated", "Pipelined", "Binding", "Bound",
+    "Running", "Releasing", "Succeeded", "Failed",  "Unknown",
+};
+
+/* The status a task had when its plan was dropped, else its present one. */
+static uint8_t last_status(struct maar_session *session, const struct maar_task *task, uint32_t *ret_node)
+{
+    const struct maar_task_entry *entry = maar_session_task(session, task);
+    if (task->status == MAAR_TASK_PENDING && entry->tried_status != MAAR_N_TASK_STATUSES) {
+        *ret_node = entry->tried_node;
+        return entry->tried_status;
+    }
+    *ret_node = task->node;
+    return task->status;
+}
+
+void maar_task_reason(struct maar_session *session, const struct maar_task *task,
+                      const char **ret_reason, const char **ret_message)
+{
+    const struct maar_task_entry *entry = maar_session_task(session, task);
+    const char *job_text = task->job ? maar_session_job(session, task->job)->job_text : NULL;
+    uint32_t node;
+    uint8_t status = last_status(session, task, &node);
+    const char *node_name = node == MAAR_NO_NODE ? "" : session->world->nodes.facts[node].name;
+    switch (status) {
+    case MAAR_TASK_ALLOCATED:
+        *ret_reason = "Schedulable";
+        *ret_message = maar_arena_printf(session->arena,
+                                         "Pod %s/%s can possibly be assigned to %s, once "
+                                         "minAvailable is satisfied",
+                                         task->ns, task->name, node_name);
+        return;
+    case MAAR_TASK_PIPELINED:
+        *ret_reason = "Unschedulable";
+        *ret_message = maar_arena_printf(session->arena,
+                                         "Pod %s/%s can possibly be assigned to %s, once resource "
+                                         "is released and minAvailable is satisfied",
+                                         task->ns, task->name, node_name);
+        return;
+    case MAAR_TASK_PENDING:
+        *ret_reason = "Unschedulable";
+        *ret_message = entry->fit_text ? entry->fit_text : job_text ? job_text : "";
+        return;
+    default:
+        *ret_reason = status_names[status];
+        *ret_message = job_text ? job_text : "";
+    }
+}
+
+static void count(struct maar_reason *items, size_t *n, const char *text)
+{
+    for (size_t i = 0; i < *n; i++) {
+        if (!strcmp(items[i].text, text)) {
+            items[i].n++;
+            return;
+        }
+    }
+    items[(*n)++] = (struct maar_reason){text, 1};
+}
+
+static const char *pending_histogram(struct maar_session *session, const struct maar_job *job)
+{
+    struct maar_reason items[MAAR_N_TASK_STATUSES + 2];
+    size_t n = 0;
+    for (uint32_t i = 0; i < job->n_tasks; i++) {
+        if (job->tasks[i]->status != MAAR_TASK_PENDING)
+            continue;
+        uint32_t node;
+        uint8_t status = last_status(session, job->tasks[i], &node);
+        count(items, &n,
+              status == MAAR_TASK_ALLOCATED                                     ? "Schedulable"
+              : status == MAAR_TASK_PENDING || status == MAAR_TASK_PIPELINED ? "Unschedulable"
+                                                                                : status_names[status]);
+    }
+    return histogram(session->arena, items, n);
+}
+
+/* The first task, by order, for which no node fits. */
+static const struct maar_task *first_refused(struct maar_session *session, const struct maar_job *job)
+{
+    const struct maar_task *first = NULL;
+    for (uint32_t i = 0; i < job->n_tasks; i++) {
+        const struct maar_task *task = job->tasks[i];
+        if (!maar_session_task(session, task)->fit_text)
+            continue;
+        if (!first || maar_task_compare_default(task, first) < 0)
+            first = task;
+    }
+    return first;
+}
+
+/* Why the whole job was refused, else why its first task was; Volcano's punctuation. */
+static const char *origin(struct maar_session *session, const struct maar_job *job)
+{
+    const char *job_text = maar_session_job(session, job)->job_text;
+    if (job_text)
+        return maar_arena_printf(session->arena, ". Origin reason is: %s", job_text);
+    const struct maar_task *refused = first_refused(session, job);
+    if (!refused)
+        return "";
+    return maar_arena_printf(session->arena, ". Origin reason is %s: %s", refused->name,
+                             maar_session_task(session, refused)->fit_text);
+}
+
+const char *maar_job_fit_error(struct maar_session *session, const struct maar_job *job, char *buffer,
+                               size_t n)
+{
+    struct maar_reason items[MAAR_N_TASK_STATUSES + 1];
+    size_t n_items = 0;
+    for (uint32_t s = 0; s < MAAR_N_TASK_STATUSES; s++)
+        if (job->n[s] > 0)
+            items[n_items++] = (struct maar_reason){status_names[s], job->n[s]};
+    if (job->min_available >= 0)
+        items[n_items++] = (struct maar_reason){"minAvailable", (uint32_t)job->min_available};
+    const char *pending = job->n[MAAR_TASK_PENDING] > 0 ? pending_histogram(session, job) : "";
+    snprintf(buffer, n, "%s, %s%s%s%s",
+             maar_job_is_ready(job) ? "pod group is ready" : "pod group is not ready",
+             histogram(session->arena, items, n_items), *pending ? "; Pending: " : "", pending,
+             origin(session, job));
+    return buffer;
+}

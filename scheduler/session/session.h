@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The maar Authors */
+#ifndef MAAR_SESSION_SESSION_H
+#define MAAR_SESSION_SESSION_H
+
+/* A session: the world under an undo log, the plugins open, the tiers voting. Plans are made in statements; what is
+ * committed leaves as writes, everything else is undone when the session closes. */
+
+#include "model/world.h"
+#include "model/write.h"
+#include "session/policy.h"
+
+struct maar_statement;
+struct maar_place; /* place/: the class indexes; outlive sessions */
+
+struct maar_session {
+    struct maar_world *world;
+    struct maar_policy *policy;
+    struct maar_place *place;
+    struct maar_arena *arena;
+    struct maar_view view; /* without rows: for actions */
+    char uid[40];
+    int64_t now_ns;
+    bool reference;   /* place with the plain path */
+    bool check_undo;  /* compare hashes around discards */
+    struct maar_undo undo;
+    struct maar_statement *statement; /* the open one, NULL */
+    MAAR_VEC(struct maar_task *) kept; /* placed by kept statements: given back at close */
+    MAAR_VEC(struct maar_write *) writes;
+    const char *component; /* source of events */
+    const char *action;    /* name of the running action */
+    size_t n_binds;
+    size_t n_undo_errors; /* discards that did not restore the hash */
+    size_t n_bad_answers; /* hooks that returned nonsense */
+    uint32_t n_trials;    /* of the bounded searches of all gangs */
+};
+
+/* Opens: counts the session, opens the plugins in conf order. The uid is made from the clock and the session's
+ * number, so that equal input gives equal output. */
+void maar_session_open(struct maar_session *session, struct maar_world *world,
+                       struct maar_policy *policy, struct maar_place *place, int64_t now_ns);
+/* Closes: plugins' close, statuses and reasons as writes, everything uncommitted undone. The writes are left in
+ * session->writes for the caller to take. */
+void maar_session_close(struct maar_session *session);
+/* Frees what is left, also writes nobody took. */
+void maar_session_fini(struct maar_session *session);
+
+/* The table that plugins get. */
+extern const struct maar_host maar_session_host;
+
+/* ---- votes (votes.c): combination over tiers as in core rules ---- */
+bool maar_vote_job_less(void *session, const void *l, const void *r);
+bool maar_vote_queue_less(void *session, const void *l, const void *r);
+bool maar_vote_task_less(void *session, const void *l, const void *r);
+int maar_vote_compare_queues(void *session, const struct maar_queue *l, const struct maar_queue *r);
+bool maar_vote_job_valid(struct maar_session *session, const struct maar_job *job,
+                         struct maar_validity *ret);
+bool maar_vote_job_ready(struct maar_session *session, const struct maar_job *job);
+bool maar_vote_job_pipelined(struct maar_session *session, const struct maar_job *job);
+bool maar_vote_job_starving(struct maar_session *session, const struct maar_job *job);
+bool maar_vote_job_enqueueable(struct maar_session *session, const struct maar_job *job);
+void maar_vote_job_enqueued(struct maar_session *session, const struct maar_job *job);
+bool maar_vote_queue_overused(struct maar_session *session, const struct maar_queue *queue);
+bool maar_vote_queue_preemptive(struct maar_session *session, const struct maar_queue *queue,
+                                const struct maar_task *const *tasks, size_t n);
+/* The least of all answers, at most want. */
+uint32_t maar_vote_queue_room(struct maar_session *session, const struct maar_queue *queue,
+                              const struct maar_task *task, uint32_t want, struct maar_reasons *reasons);
+bool maar_vote_pre_filter(struct maar_session *session, const struct maar_task *task,
+                          struct maar_reasons *reasons);
+uint32_t maar_vote_best_node(struct maar_session *session, const struct maar_task *task,
+                             const uint32_t *nodes, size_t n);
+/* Victims: bits of candidates that may go; false when nobody says so. `reclaim` asks reclaimable. */
+bool maar_vote_victims(struct maar_session *session, bool reclaim, const struct maar_task *evictor,
+                       const struct maar_task *const *candidates, size_t n, uint64_t *out);
+void maar_vote_on_allocate(struct maar_session *session, const struct maar_task *task);
+void maar_vote_on_deallocate(struct maar_session *session, const struct maar_task *task);
+
+/* ---- statements (statement.c) ---- */
+struct maar_statement *maar_statement_begin(struct maar_session *session);
+size_t maar_statement_mark(struct maar_statement *statement);
+/* Back to the mark. Tasks of the rewound part remember what they were to become (unless `quiet`). */
+void maar_statement_rewind(struct maar_statement *statement, size_t mark, bool quiet);
+void maar_statement_commit(struct maar_statement *statement);
+void maar_statement_keep(struct maar_statement *statement);
+void maar_statement_discard(struct maar_statement *statement);
+struct maar_session *maar_statement_session(struct maar_statement *statement);
+/* Gives the task a node: Allocated on idle room, else Pipelined. Plugins are told and may reserve; -errno when one
+ * cannot after all (nothing has changed then). */
+int maar_statement_place(struct maar_statement *statement, struct maar_task *task, uint32_t node,
+                         bool pipelined) __attribute__((warn_unused_result));
+int maar_statement_evict(struct maar_statement *statement, struct maar_task *task, const char *reason)
+    __attribute__((warn_unused_result));
+/* Gives back a task that a kept statement pipelined. */
+void maar_session_release(struct maar_session *session, struct maar_task *task);
+
+/* ---- reasons (reasons.c) ---- */
+
+/* Counted texts, in a session's arena. */
+struct maar_reason {
+    const char *text;
+    uint32_t n;
+};
+struct maar_reasons {
+    struct maar_arena *arena;
+    MAAR_VEC(struct maar_reason) items;
+};
+void maar_reasons_init(struct maar_reasons *reasons, struct maar_arena *arena);
+void maar_reasons_fini(struct maar_reasons *reasons);
+void maar_reasons_add(struct maar_reasons *reasons, const char *text);
+void maar_reasons_add_n(struct maar_reasons *reasons, const char *text, uint32_t n);
+/* "0/4 nodes are unavailable: 1 node(s) were unschedulable, 3 Insufficient cpu." in the session's arena. */
+const char *maar_reasons_fit_text(const struct maar_reasons *reasons, uint32_t n_nodes);
+/* The texts joined by ", ". */
+const char *maar_reasons_join(const struct maar_reasons *reasons);
+
+/* What became of a task in this session: wire reason and message, session's arena. */
+void maar_task_reason(struct maar_session *session, const struct maar_task *task,
+                      const char **ret_reason, const char **ret_message);
+/* "pod group is not ready, 2 Pending, 3 minAvailable; Pending: 2 Unschedulable. Origin reason is …" */
+const char *maar_job_fit_error(struct maar_session *session, const struct maar_job *job, char *buffer,
+                               size_t n);
+/* Per-session memory of a job, reset on first use in a session. */
+struct maar_job_entry *maar_session_job(struct maar_session *session, const struct maar_job *job);
+struct maar_task_entry *maar_session_task(struct maar_session *session, const struct maar_task *task);
+/* Records that no node fits the task; the text lives as long as the session. */
+void maar_session_refuse_task(struct maar_session *session, const struct maar_task *task,
+                              const char *text);
+void maar_session_refuse_job(struct maar_session *session, const struct maar_job *job, const char *text);
+
+/* ---- closing (status.c) ---- */
+/* PodGroup phases and conditions, pod conditions, their events. */
+void maar_session_write_jobs(struct maar_session *session);
+/* status.allocated of the queues. */
+void maar_session_write_queues(struct maar_session *session);
+void maar_session_set_condition(struct maar_session *session, const struct maar_job *job,
+                                const char *type, const char *reason, const char *message);
+void maar_session_event(struct maar_session *session, enum maar_kind kind, const char *ns,
+                        const char *name, const char *uid, const char *type, const char *reason,
+                        const char *message);
+/* The phase that a PodGroup has at the end of the session. */
+enum maar_phase maar_job_phase(const struct maar_session *session, const struct maar_job *job,
+                               bool unschedulable);
+
+#endif
