@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The maar Authors */
+/* Why no node takes a task: the first thing that each node lacks, counted. */
+
+#include "base/bitset.h"
+#include "place/place.h"
+
+/* The first dimension that is short: cpu, memory, then the others by number. */
+static uint32_t first_short(const struct maar_nodes *nodes, const struct maar_resource *request,
+                            uint32_t slot)
+{
+    uint64_t always = (UINT64_C(1) << MAAR_DIM_CPU) | (UINT64_C(1) << MAAR_DIM_MEMORY);
+    for (uint64_t bits = request->present | always; bits; bits &= bits - 1) {
+        uint32_t d = (uint32_t)__builtin_ctzll(bits);
+        if (maar_resource_get(request, d) > maar_node_future_idle(nodes, d, slot))
+            return d;
+    }
+    return MAAR_NO_DIM;
+}
+
+static void explain_node(struct maar_session *session, const struct maar_task *task, uint32_t slot,
+                         struct maar_reasons *reasons)
+{
+    struct maar_policy *policy = session->policy;
+    for (size_t i = 0; i < policy->n_filters; i++) {
+        const struct maar_filter_use *use = &policy->filters[i];
+        uint8_t fit = MAAR_FIT_OK;
+        if (!use->instance->open)
+            continue;
+        use->filter->fit(use->instance->self, &use->instance->view, task, &slot, 1, &fit);
+        if (fit == MAAR_FIT_OK)
+            continue;
+        if (use->filter->explain)
+            use->filter->explain(use->instance->self, &use->instance->view, task, slot, reasons);
+        else
+            maar_reasons_add(reasons, use->filter->name);
+    }
+}
+
+/* A dimension of which no node, even when empty, has enough. */
+static const char *never_fits(struct maar_session *session, const struct maar_task *task)
+{
+    const struct maar_world *world = session->world;
+    const struct maar_resource *request = &task->cls->request;
+    for (uint64_t bits = request->present; bits; bits &= bits - 1) {
+        uint32_t d = (uint32_t)__builtin_ctzll(bits);
+        int64_t greatest = 0;
+        for (uint32_t slot = 0; slot < world->nodes.n_slots; slot++)
+            if (maar_bit_get(world->node_live, slot) &&
+                world->nodes.allocatable[d][slot] > greatest)
+                greatest = world->nodes.allocatable[d][slot];
+        if (request->v[d] <= greatest)
+            continue;
+        const char *unit = d == MAAR_DIM_CPU ? "m" : "";
+        return maar_arena_printf(session->arena,
+                                 " It asks for %s %lld%s, the largest node has %s %lld%s.",
+                                 world->dim_names[d], (long long)request->v[d], unit,
+                                 world->dim_names[d], (long long)greatest, unit);
+    }
+    return "";
+}
+
+const char *maar_explain_task(struct maar_session *session, const struct maar_task *task, uint32_t flags)
+{
+    const struct maar_world *world = session->world;
+    const struct maar_nodes *nodes = &world->nodes;
+    struct maar_reasons reasons;
+    maar_reasons_init(&reasons, session->arena);
+    uint32_t short_n[MAAR_MAX_DIMS] = {0};
+    uint32_t n = 0;
+    for (uint32_t slot = 0; slot < nodes->n_slots; slot++) {
+        if (!maar_bit_get(nodes->live, slot))
+            continue;
+        n++;
+        uint32_t d = flags & MAAR_PLACE_BEST_EFFORT ? MAAR_NO_DIM
+                                                    : first_short(nodes, &task->cls->request, slot);
+        if (d != MAAR_NO_DIM)
+            short_n[d]++;
+        else
+            explain_node(session, task, slot, &reasons);
+    }
+    for (uint32_t d = 0; d < world->dims.n; d++)
+        maar_reasons_add_n(&reasons,
+                           maar_arena_printf(session->arena, "Insufficient %s", world->dim_names[d]),
+                           short_n[d]);
+    const char *text = maar_reasons_fit_text(&reasons, n);
+    maar_reasons_fini(&reasons);
+    if (session->policy->conf->compatibility_volcano)
+        return text;
+    const char *never = never_fits(session, task);
+    return *never ? maar_arena_printf(session->arena, "%s%s", text, never) : text;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The maar Authors */
+/* Placing the tasks of one job, one after the other, in a statement: queue room, filters, the best node. */
+
+#include "place/place.h"
+
+/* Classes of this call for which no node was found: their other tasks need no second look. */
+struct refused {
+    MAAR_VEC(const struct maar_class *) classes;
+    MAAR_VEC(const char *) texts;
+};
+
+struct placing {
+    struct maar_statement *statement;
+    struct maar_session *session;
+    const struct maar_job *job;
+    uint32_t flags;
+    bool compatible;
+    struct refused refused;
+    struct maar_place_result result;
+};
+
+static const char *refused_text(const struct placing *p, const struct maar_class *cls)
+{
+    for (size_t i = 0; i < p->refused.classes.n; i++)
+        if (p->refused.classes.data[i] == cls)
+            return p->refused.texts.data[i];
+    return NULL;
+}
+
+static void refuse_class(struct placing *p, const struct maar_task *task, const char *text)
+{
+    maar_session_refuse_task(p->session, task, text);
+    maar_vec_push(&p->refused.classes, task->cls);
+    maar_vec_push(&p->refused.texts, text);
+}
+
+/* The node that the pod is nominated to, when it fits there. */
+static struct maar_choice choose_nominated(const struct placing *p, const struct maar_task *task)
+{
+    const struct maar_nodes *nodes = &p->session->world->nodes;
+    struct maar_choice none = {MAAR_NO_NODE, false};
+    uint32_t node = task->nominated_node;
+    if (node == MAAR_NO_NODE || !maar_node_is_live(nodes, node) ||
+        !maar_fits_future(nodes, &task->cls->request, node))
+        return none;
+    uint8_t fit = MAAR_FIT_OK;
+    maar_run_filters(p->session, task, &node, 1, &fit, false, false);
+    if (fit != MAAR_FIT_OK)
+        return none;
+    return (struct maar_choice){node, !maar_fits_idle(nodes, &task->cls->request, node)};
+}
+
+static struct maar_choice choose(const struct placing *p, const struct maar_task *task)
+{
+    if (!(p->flags & MAAR_PLACE_BEST_EFFORT) && task->nominated_node != MAAR_NO_NODE) {
+        struct maar_choice choice = choose_nominated(p, task);
+        if (choice.node != MAAR_NO_NODE)
+            return choice;
+    }
+    return maar_is_indexable(p->session) ? maar_index_choose(p->session, task, p->flags)
+                                         : maar_scan_choose(p->session, task, p->flags);
+}
+
+static bool has_room(struct placing *p, const struct maar_task *task)
+{
+    if ((p->flags & MAAR_PLACE_BEST_EFFORT) || !p->job->queue)
+        return true;
+    if (maar_vote_queue_room(p->session, p->job->queue, task, 1, NULL) > 0)
+        return true;
+    struct maar_reasons reasons;
+    maar_reasons_init(&reasons, p->session->arena);
+    maar_vote_queue_room(p->session, p->job->queue, task, 1, &reasons);
+    const char *text = maar_reasons_join(&reasons);
+    if (!*text)
+        text = maar_arena_printf(p->session->arena, "queue %s has no room", p->job->queue->name);
+    maar_reasons_fini(&reasons);
+    /* No node was looked at: the role is not marked as failed. */
+    maar_session_task(p->session, task)->fit_text = text;
+    return false;
+}
+
+/* Volcano remembers roles, not classes: a role of which one task found no node is not tried again. */
+static bool role_failed(const struct placing *p, const struct maar_task *task)
+{
+    if (!p->compatible || !*task->role)
+        return false;
+    uint64_t bit = UINT64_C(1) << (task->role_slot < 63 ? task->role_slot : 63);
+    return (maar_session_job(p->session, p->job)->failed_roles & bit) != 0;
+}
+
+static uint32_t role_occupied(const struct maar_role *role)
+{
+    return role->n[MAAR_TASK_ALLOCATED] + role->n[MAAR_TASK_BINDING] + role->n[MAAR_TASK_BOUND] +
+           role->n[MAAR_TASK_RUNNING] + role->n[MAAR_TASK_SUCCEEDED] + role->n_pending_best_effort;
+}
+
+/* Volcano's NeedContinueAllocating, after one task found no node. */
+static bool goes_on_compatible(const struct placing *p)
+{
+    const struct maar_job *job = p->job;
+    if (job->min_available >= 0 && (uint32_t)job->min_available == job->n_tasks)
+        return false;
+    if (job->has_sub_groups)
+        return true;
+    uint64_t failed = maar_session_job(p->session, job)->failed_roles;
+    int64_t possible = maar_job_n_ready(job);
+    for (uint32_t i = 0; i < job->n_roles; i++) {
+        bool has_failed = (failed >> (i < 63 ? i : 63)) & 1;
+        const struct maar_role *role = &job->roles[i];
+        if (!has_failed)
+            possible += role->n[MAAR_TASK_PENDING];
+        else if (job->min_available >= job->min_task_total && role->min > 0 &&
+                 (int64_t)role_occupied(role) < role->min)
+            return false;
+    }
+    if (job->min_available < job->min_task_total)
+        return possible >= job->min_available;
+    return true;
+}
+
+/* Whether the gang can still come together from the tasks that are left. */
+static bool goes_on(const struct placing *p, const struct maar_task *const *tasks, size_t from, size_t n)
+{
+    if (p->compatible)
+        return goes_on_compatible(p);
+    const struct maar_job *job = p->job;
+    int64_t possible = (int64_t)maar_job_n_ready(job) + job->n[MAAR_TASK_PIPELINED] +
+                       job->n_pending_best_effort;
+    if (possible >= job->min_available)
+        return true;
+    for (size_t i = from; i < n && possible < job->min_available; i++)
+        possible += refused_text(p, tasks[i]->cls) == NULL;
+    return possible >= job->min_available;
+}
+
+/* False when the task found no node. */
+static bool place_one(struct placing *p, const struct maar_task *task)
+{
+    const char *known = refused_text(p, task->cls);
+    if (known && !p->compatible) {
+        maar_session_refuse_task(p->session, task, known);
+        return false;
+    }
+    struct maar_reasons reasons;
+    maar_reasons_init(&reasons, p->session->arena);
+    bool passed = maar_vote_pre_filter(p->session, task, &reasons);
+    const char *text = passed ? NULL : maar_reasons_join(&reasons);
+    maar_reasons_fini(&reasons);
+    if (!passed) {
+        refuse_class(p, task, text);
+        return false;
+    }
+    struct maar_choice choice = known ? (struct maar_choice){MAAR_NO_NODE, false} : choose(p, task);
+    if (choice.node == MAAR_NO_NODE) {
+        refuse_class(p, task, known ? known : maar_explain_task(p->session, task, p->flags));
+        return false;
+    }
+    if (maar_statement_place(p->statement, &maar_task_entry(task)->view, choice.node,
+                             choice.pipelined) < 0)
+        return true; /* lost for this session, as in Volcano */
+    maar_session_task(p->session, task)->fit_text = NULL;
+    p->result.n_placed++;
+    p->result.n_pipelined += choice.pipelined;
+    return true;
+}
+
+/* True when nothing was looked at because the task cannot be placed whatever the nodes. */
+static bool is_barred(const struct maar_task *task)
+{
+    return task->status != MAAR_TASK_PENDING || task->gated || maar_task_entry(task)->fault;
+}
+
+static void place_all(struct placing *p, const struct maar_task *const *tasks, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct maar_task *task = tasks[i];
+        p->result.n_tried++;
+        if (is_barred(task) || !has_room(p, task))
+            continue;
+        if (role_failed(p, task)) {
+            maar_session_refuse_task(
+                p->session, task,
+                maar_arena_printf(p->session->arena,
+                                  "Task %s with role spec %s has already predicated failed, skip",
+                                  task->name, task->role));
+            continue;
+        }
+        if (!place_one(p, task)) {
+            if (goes_on(p, tasks, i + 1, n))
+                continue;
+            break;
+        }
+        if ((p->flags & MAAR_PLACE_UNTIL_READY) && maar_vote_job_ready(p->session, p->job))
+            break;
+    }
+}
+
+/* A gang of one class for which the nodes have too few slots is refused without trying. */
+static bool is_hopeless(struct placing *p, const struct maar_task *const *tasks, size_t n)
+{
+    const struct maar_job *job = p->job;
+    int64_t need = (int64_t)job->min_available - maar_job_n_ready(job) - job->n_pending_best_effort;
+    if (p->compatible || !(p->flags & MAAR_PLACE_UNTIL_READY) || need < 64 ||
+        !maar_is_indexable(p->session))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (tasks[i]->cls != tasks[0]->cls || is_barred(tasks[i]))
+            return false;
+    uint64_t slots = maar_index_slots(p->session, tasks[0], (uint64_t)need);
+    if (slots >= (uint64_t)need)
+        return false;
+    const char *text = maar_explain_task(p->session, tasks[0], 0);
+    for (size_t i = 0; i < n; i++)
+        maar_session_refuse_task(p->session, tasks[i], text);
+    maar_session_job(p->session, job)->gang_text =
+        maar_arena_printf(p->session->arena, "gang needs %lld more: %llu of %lld fit",
+                          (long long)need, (unsigned long long)slots, (long long)need);
+    return true;
+}
+
+/* Have, need, could place: for the reasons of a gang that is refused. */
+static void note_gang(const struct placing *p)
+{
+    const struct maar_job *job = p->job;
+    struct maar_job_entry *entry = maar_session_job(p->session, job);
+    entry->gang_text = NULL;
+    int64_t have = (int64_t)maar_job_n_ready(job) + job->n[MAAR_TASK_PIPELINED];
+    if (p->compatible || have + job->n_pending_best_effort >= job->min_available)
+        return;
+    int64_t before = have - p->result.n_placed;
+    int64_t need = job->min_available - before;
+    if (job->min_available > 1)
+        entry->gang_text = maar_arena_printf(p->session->arena, "gang: %u of %lld %s",
+                                             p->result.n_placed, (long long)need,
+                                             p->result.n_placed == 1 ? "fits" : "fit");
+}
+
+struct maar_place_result maar_place_tasks(struct maar_statement *statement, const struct maar_job *job,
+                                          const struct maar_task *const *tasks, size_t n, uint32_t flags)
+{
+    struct placing p = {.statement = statement,
+                        .session = maar_statement_session(statement),
+                        .job = job,
+                        .flags = flags};
+    p.compatible = p.session->policy->conf->compatibility_volcano;
+    if (n == 0)
+        return p.result;
+    if (is_hopeless(&p, tasks, n)) {
+        p.result.n_tried = (uint32_t)n;
+        return p.result;
+    }
+    place_all(&p, tasks, n);
+    note_gang(&p);
+    maar_vec_fini(&p.refused.classes);
+    maar_vec_fini(&p.refused.texts);
+    return p.result;
+}

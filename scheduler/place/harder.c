@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The maar Authors */
+/* Before a gang that might fit is given up: largest members first, then a bounded search that takes back placements
+ * and tries the next best node. Gangs of one class need neither: for equal members the order does not matter. */
+
+#include "place/place.h"
+
+#define TRIALS_PER_GANG    4096u
+#define TRIALS_PER_SESSION 65536u
+#define NODES_PER_TASK     16u
+
+static bool has_two_classes(const struct maar_task *const *tasks, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (tasks[i]->cls != tasks[0]->cls)
+            return true;
+    return false;
+}
+
+/* Part of the cluster that the task asks for, where it is greatest. */
+static double size_of(const struct maar_session *session, const struct maar_task *task)
+{
+    const struct maar_resource *request = &task->cls->request;
+    double greatest = 0;
+    for (uint64_t bits = request->present; bits; bits &= bits - 1) {
+        uint32_t d = (uint32_t)__builtin_ctzll(bits);
+        double total = (double)session->world->total_allocatable[d];
+        double share = total > 0 ? (double)request->v[d] / total : 0;
+        greatest = share > greatest ? share : greatest;
+    }
+    return greatest;
+}
+
+struct sized {
+    const struct maar_task *task;
+    double size;
+    size_t order;
+};
+
+static int compare_sizes(const void *l, const void *r)
+{
+    const struct sized *a = l, *b = r;
+    if (a->size != b->size)
+        return a->size > b->size ? -1 : 1;
+    return a->order < b->order ? -1 : 1;
+}
+
+static const struct maar_task **sort_by_size(struct maar_session *session,
+                                             const struct maar_task *const *tasks, size_t n)
+{
+    struct sized *sized = maar_calloc(n, sizeof *sized);
+    for (size_t i = 0; i < n; i++)
+        sized[i] = (struct sized){tasks[i], size_of(session, tasks[i]), i};
+    qsort(sized, n, sizeof *sized, compare_sizes);
+    const struct maar_task **sorted = maar_arena_calloc(session->arena, n, sizeof *sorted);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = sized[i].task;
+    free(sized);
+    return sorted;
+}
+
+struct search {
+    struct maar_statement *statement;
+    struct maar_session *session;
+    const struct maar_job *job;
+    const struct maar_task *const *tasks;
+    size_t n;
+    uint32_t n_trials;
+};
+
+/* Places tasks[i..n); leaves the statement as it was when it fails. */
+static bool search_from(struct search *search, size_t i)
+{
+    if (maar_vote_job_ready(search->session, search->job))
+        return true;
+    if (i == search->n)
+        return false;
+    const struct maar_task *task = search->tasks[i];
+    int64_t left = (int64_t)(search->n - i);
+    int64_t have = (int64_t)maar_job_n_ready(search->job) + search->job->n_pending_best_effort;
+    if (have + left < search->job->min_available)
+        return false;
+    bool barred = task->status != MAAR_TASK_PENDING || task->gated ||
+                  maar_vote_queue_room(search->session, search->job->queue, task, 1, NULL) == 0;
+    if (!barred) {
+        uint32_t nodes[NODES_PER_TASK];
+        bool pipelined;
+        size_t n = maar_scan_candidates(search->session, task, nodes, NODES_PER_TASK, &pipelined);
+        /* Only room that is idle now counts: a gang that waits for releases is kept, not searched for. */
+        for (size_t k = 0; k < n && !pipelined; k++) {
+            if (search->n_trials == 0)
+                return false;
+            search->n_trials--;
+            size_t mark = maar_statement_mark(search->statement);
+            if (maar_statement_place(search->statement, &maar_task_entry(task)->view, nodes[k],
+                                     false) < 0)
+                continue;
+            if (search_from(search, i + 1))
+                return true;
+            maar_statement_rewind(search->statement, mark, true);
+        }
+    }
+    return search_from(search, i + 1);
+}
+
+/* The members' requests, summed, against all idle room: less than that can be refused at once. */
+static bool might_fit(const struct maar_session *session, const struct maar_task *const *tasks, size_t n,
+                      int64_t need)
+{
+    const struct maar_world *world = session->world;
+    if (need <= 0 || (size_t)need > n)
+        return false;
+    if ((size_t)need < n)
+        return true; /* which members make up the gang is open */
+    for (uint32_t d = 0; d < world->dims.n; d++) {
+        int64_t asked = 0;
+        for (size_t i = 0; i < n; i++)
+            asked += maar_resource_get(&tasks[i]->cls->request, d);
+        if (asked > world->total_allocatable[d] - world->total_used[d])
+            return false;
+    }
+    return true;
+}
+
+bool maar_place_harder(struct maar_statement *statement, const struct maar_job *job,
+                       const struct maar_task *const *tasks, size_t n)
+{
+    struct maar_session *session = maar_statement_session(statement);
+    int64_t need = (int64_t)job->min_available - maar_job_n_ready(job) - job->n_pending_best_effort;
+    if (session->policy->conf->compatibility_volcano || n < 2 || !has_two_classes(tasks, n) ||
+        !might_fit(session, tasks, n, need) || session->n_trials >= TRIALS_PER_SESSION)
+        return false;
+    const struct maar_task **sorted = sort_by_size(session, tasks, n);
+    size_t mark = maar_statement_mark(statement);
+    const char *gang_text = maar_session_job(session, job)->gang_text;
+    maar_place_tasks(statement, job, sorted, n, MAAR_PLACE_UNTIL_READY);
+    if (maar_vote_job_ready(session, job))
+        return true;
+    maar_statement_rewind(statement, mark, true);
+    struct search search = {.statement = statement,
+                            .session = session,
+                            .job = job,
+                            .tasks = sorted,
+                            .n = n,
+                            .n_trials = TRIALS_PER_GANG};
+    bool found = n <= 256 && search_from(&search, 0);
+    session->n_trials += TRIALS_PER_GANG - search.n_trials + 1;
+    if (!found) {
+        maar_statement_rewind(statement, mark, true);
+        maar_session_job(session, job)->gang_text = gang_text;
+    }
+    return found;
+}

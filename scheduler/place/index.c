@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The maar Authors */
+/* Class indexes: for each class the nodes that fit, in two heaps keyed (score, name rank): idle room, and room that
+ * is being released. An index outlives gangs and sessions; before it answers it looks again at every node that was
+ * touched since. Normalised scores keep their raw values a node; when the extremes among the members of a heap
+ * change, that heap is scored anew. */
+
+#include "base/bitset.h"
+#include "place/place.h"
+
+#define TIERS           2u
+#define TIER_NONE       2u
+#define TERMS_MAX       MAAR_PLACE_TERMS_MAX
+#define BYTES_MAX       (64u << 20)
+#define NOT_IN_HEAP     UINT32_MAX
+
+struct term {
+    const struct maar_score_use *use;
+    int64_t *raw; /* [slot] */
+    /* Extremes among the members of each heap and how many have them. */
+    int64_t min[TIERS], max[TIERS];
+    uint32_t n_min[TIERS], n_max[TIERS];
+};
+
+struct heap {
+    uint32_t *slots;
+    uint32_t n;
+};
+
+struct class_index {
+    uint64_t class_id;
+    uint32_t flags; /* MAAR_PLACE_BEST_EFFORT: without room */
+    uint64_t generation;
+    uint64_t seen; /* position in the touched log */
+    uint64_t last_used;
+    uint32_t n_slots;
+    uint8_t *static_fit; /* by filters of static facts */
+    uint8_t *tier;
+    uint32_t *at; /* place in its heap */
+    double *node_sum;
+    double *batch_sum;
+    double *score;
+    struct heap heaps[TIERS];
+    struct term terms[TERMS_MAX];
+    uint32_t n_terms;
+};
+
+struct maar_place {
+    MAAR_VEC(struct class_index *) indexes;
+    size_t n_bytes;
+    uint64_t clock;
+    /* Scratch for scans of all nodes. */
+    uint32_t *nodes;
+    uint32_t n_nodes;
+};
+
+struct maar_place *maar_place_create(void)
+{
+    return maar_calloc(1, sizeof(struct maar_place));
+}
+
+static size_t index_bytes(const struct class_index *index)
+{
+    return sizeof *index + index->n_slots * (2 + 3 * sizeof(double) + 3 * sizeof(uint32_t) +
+                                             index->n_terms * sizeof(int64_t));
+}
+
+static void free_columns(struct class_index *index)
+{
+    free(index->static_fit);
+    free(index->tier);
+    free(index->at);
+    free(index->node_sum);
+    free(index->batch_sum);
+    free(index->score);
+    for (uint32_t t = 0; t < TIERS; t++)
+        free(index->heaps[t].slots);
+    for (uint32_t i = 0; i < index->n_terms; i++)
+        free(index->terms[i].raw);
+}
+
+static void destroy_index(struct class_index *index)
+{
+    free_columns(index);
+    free(index);
+}
+
+void maar_place_destroy(struct maar_place *place)
+{
+    if (!place)
+        return;
+    for (size_t i = 0; i < place->indexes.n; i++)
+        destroy_index(place->indexes.data[i]);
+    maar_vec_fini(&place->indexes);
+    free(place->nodes);
+    free(place);
+}
+
+bool maar_is_indexable(const struct maar_session *session)
+{
+    return !session->reference && session->place && session->policy->indexable &&
+           !session->policy->has_best_node;
+}
+
+/* ---- heaps ---- */
+
+static bool before(const struct class_index *index, const uint32_t *rank, uint32_t l, uint32_t r)
+{
+    if (index->score[l] != index->score[r])
+        return index->score[l] > index->score[r];
+    return rank[l] < rank[r];
+}
+
+static void put(struct class_index *index, struct heap *heap, uint32_t at, uint32_t slot)
+{
+    heap->slots[at] = slot;
+    index->at[slot] = at;
+}
+
+static void sift_up(struct class_index *index, const uint32_t *rank, struct heap *heap, uint32_t at)
+{
+    uint32_t slot = heap->slots[at];
+    while (at > 0) {
+        uint32_t up = (at - 1) / 4;
+        if (!before(index, rank, slot, heap->slots[up]))
+            break;
+        put(index, heap, at, heap->slots[up]);
+        at = up;
+    }
+    put(index, heap, at, slot);
+}
+
+static void sift_down(struct class_index *index, const uint32_t *rank, struct heap *heap, uint32_t at)
+{
+    uint32_t slot = heap->slots[at];
+    for (;;) {
+        uint32_t child = 4 * at + 1, best = child;
+        if (child >= heap->n)
+            break;
+        for (uint32_t i = child + 1; i < child + 4 && i < heap->n; i++)
+            if (before(index, rank, heap->slots[i], heap->slots[best]))
+                best = i;
+        if (!before(index, rank, heap->slots[best], slot))
+            break;
+        put(index, heap, at, heap->slots[best]);
+        at = best;
+    }
+    put(index, heap, at, slot);
+}
+
+static void fix(struct class_index *index, const uint32_t *rank, struct heap *heap, uint32_t at)
+{
+    uint32_t slot = heap->slots[at];
+    sift_up(index, rank, heap, at);
+    sift_down(index, rank, heap, index->at[slot]);
+}
+
+static void heap_add(struct class_index *index, const uint32_t *rank, struct heap *heap, uint32_t slot)
+{
+    put(index, heap, heap->n++, slot);
+    sift_up(index, rank, heap, heap->n - 1);
+}
+
+static void heap_remove(struct class_index *index, const uint32_t *rank, struct heap *heap, uint32_t slot)
+{
+    uint32_t at = index->at[slot];
+    uint32_t last = heap->slots[--heap->n];
+    index->at[slot] = NOT_IN_HEAP;
+    if (last == slot)
+        return;
+    put(index, heap, at, last);
+    fix(index, rank, heap, at);
+}
+
+static void heapify(struct class_index *index, const uint32_t *rank, struct heap *heap)
+{
+    for (uint32_t i = 0; i < heap->n; i++)
+        index->at[heap->slots[i]] = i;
+    for (uint32_t i = heap->n / 4 + 1; i-- > 0;)
+        if (i < heap->n)
+            sift_down(index, rank, heap, i);
+}
+
+/* ---- scores ---- */
+
+static void set_score(struct maar_session *session, struct class_index *index,
+                      const struct maar_task *task, uint32_t slot, uint32_t tier)
+{
+    double batch = index->batch_sum[slot];
+    for (uint32_t i = 0; i < index->n_terms; i++) {
+        struct term *term = &index->terms[i];
+        struct maar_instance *instance = term->use->instance;
+        batch += term->use->score->normalise(instance->self, &instance->view, task,
+                                             term->raw[slot], term->min[tier], term->max[tier]);
+    }
+    index->score[slot] = maar_total_score(session, index->node_sum[slot], batch);
+}
+
+static void find_extremes(struct class_index *index, struct term *term, uint32_t tier)
+{
+    const struct heap *heap = &index->heaps[tier];
+    term->n_min[tier] = term->n_max[tier] = 0;
+    for (uint32_t i = 0; i < heap->n; i++) {
+        int64_t raw = term->raw[heap->slots[i]];
+        if (term->n_min[tier] == 0 || raw < term->min[tier]) {
+            term->min[tier] = raw;
+            term->n_min[tier] = 0;
+        }
+        if (term->n_max[tier] == 0 || raw > term->max[tier]) {
+            term->max[tier] = raw;
+            term->n_max[tier] = 0;
+        }
+        term->n_min[tier] += raw == term->min[tier];
+        term->n_max[tier] += raw == term->max[tier];
+    }
+}
+
+/* All members of a heap, after its membership or extremes changed. */
+static void rescore(struct maar_session *session, struct class_index *index,
+                    const struct maar_task *task, uint32_t tier)
+{
+    struct heap *heap = &index->heaps[tier];
+    for (uint32_t i = 0; i < index->n_terms; i++)
+        find_extremes(index, &index->terms[i], tier);
+    for (uint32_t i = 0; i < heap->n; i++)
+        set_score(session, index, task, heap->slots[i], tier);
+    heapify(index, session->world->nodes.name_rank, heap);
+}
+
+/* Counts a member that comes or goes; true when that moved an extreme. */
+static bool count_member(struct class_index *index, uint32_t slot, uint32_t tier, bool joins)
+{
+    bool moved = false;
+    for (uint32_t i = 0; i < index->n_terms; i++) {
+        struct term *term = &index->terms[i];
+        int64_t raw = term->raw[slot];
+        if (joins) {
+            bool first = term->n_min[tier] == 0;
+            moved |= first || raw < term->min[tier] || raw > term->max[tier];
+            term->n_min[tier] += !first && raw == term->min[tier];
+            term->n_max[tier] += !first && raw == term->max[tier];
+        } else {
+            term->n_min[tier] -= raw == term->min[tier];
+            term->n_max[tier] -= raw == term->max[tier];
+            moved |= term->n_min[tier] == 0 || term->n_max[tier] == 0;
+        }
+    }
+    return moved;
+}
+
+/* ---- refreshing ---- */
+
+static uint32_t tier_of(const struct maar_session *session, const struct class_index *index,
+                        const struct maar_task *task, uint32_t slot, uint8_t fit)
+{
+    const struct maar_nodes *nodes = &session->world->nodes;
+    if (fit != MAAR_FIT_OK)
+        return TIER_NONE;
+    if (index->flags & MAAR_PLACE_BEST_EFFORT)
+        return 0;
+    if (!maar_fits_future(nodes, &task->cls->request, slot))
+        return TIER_NONE;
+    return maar_fits_idle(nodes, &task->cls->request, slot) ? 0 : 1;
+}
+
+static void read_raw(struct class_index *index, const struct maar_task *task, const uint32_t *slots,
+                     size_t n, int64_t *scratch)
+{
+    for (uint32_t i = 0; i < index->n_terms; i++) {
+        struct term *term = &index->terms[i];
+        struct maar_instance *instance = term->use->instance;
+        memset(scratch, 0, n * sizeof *scratch);
+        term->use->score->raw(instance->self, &instance->view, task, slots, n, scratch);
+        for (size_t k = 0; k < n; k++)
+            term->raw[slots[k]] = scratch[k];
+    }
+}
+
+/* One node that was touched. */
+static void refresh(struct maar_session *session, struct class_index *index,
+                    const struct maar_task *task, uint32_t slot, bool facts)
+{
+    const struct maar_nodes *nodes = &session->world->nodes;
+    const uint32_t *rank = nodes->name_rank;
+    bool live = maar_bit_get(nodes->live, slot);
+    uint32_t old = index->tier[slot], next = TIER_NONE;
+    uint8_t fit = MAAR_FIT_NEVER;
+    if (live) {
+        if (facts) {
+            index->static_fit[slot] = MAAR_FIT_OK;
+            maar_run_filters(session, task, &slot, 1, &index->static_fit[slot], false, true);
+        }
+        fit = index->static_fit[slot];
+        if (fit == MAAR_FIT_OK)
+            maar_run_filters(session, task, &slot, 1, &fit, true, false);
+        next = tier_of(session, index, task, slot, fit);
+    }
+    bool dirty[TIERS] = {false, false};
+    if (old != TIER_NONE && (old != next || facts)) {
+        heap_remove(index, rank, &index->heaps[old], slot);
+        dirty[old] |= count_member(index, slot, old, false);
+        index->tier[slot] = TIER_NONE;
+        old = TIER_NONE;
+    }
+    if (live && facts) {
+        int64_t raw;
+        read_raw(index, task, &slot, 1, &raw);
+    }
+    if (next != TIER_NONE) {
+        maar_run_local_scores(session, task, &slot, 1, &index->node_sum[slot],
+                              &index->batch_sum[slot]);
+        if (old == TIER_NONE)
+            dirty[next] |= count_member(index, slot, next, true);
+        set_score(session, index, task, slot, next);
+        index->tier[slot] = (uint8_t)next;
+        if (old == TIER_NONE)
+            heap_add(index, rank, &index->heaps[next], slot);
+        else
+            fix(index, rank, &index->heaps[next], index->at[slot]);
+    }
+    for (uint32_t t = 0; t < TIERS; t++)
+        if (dirty[t])
+            rescore(session, index, task, t);
+}
+
+static void allocate_columns(struct class_index *index, uint32_t n)
+{
+    index->n_slots = n;
+    size_t want = n ? n : 1;
+    index->static_fit = maar_calloc(want, 1);
+    index->tier = maar_calloc(want, 1);
+    index->at = maar_calloc(want, sizeof *index->at);
+    index->node_sum = maar_calloc(want, sizeof *index->node_sum);
+    index->batch_sum = maar_calloc(want, sizeof *index->batch_sum);
+    index->score = maar_calloc(want, sizeof *index->score);
+    for (uint32_t t = 0; t < TIERS; t++)
+        index->heaps[t].slots = maar_calloc(want, sizeof(uint32_t));
+    for (uint32_t i = 0; i < index->n_terms; i++)
+        index->terms[i].raw = maar_calloc(want, sizeof(int64_t));
+}
+
+static void choose_terms(struct maar_session *session, struct class_index *index,
+                         const struct maar_task *task)
+{
+    index->n_terms = 0;
+    for (size_t i = 0; i < session->policy->n_scores; i++) {
+        const struct maar_score_use *use = &session->policy->scores[i];
+        if (!use->instance->open || !use->score->raw)
+            continue;
+        if (use->score->skip &&
+            use->score->skip(use->instance->self, &use->instance->view, task))
+            continue;
+        index->terms[index->n_terms++] = (struct term){.use = use};
+    }
+}
+
+/* Everything from scratch: the hooks see all live nodes in one call. */
+static void rebuild(struct maar_session *session, struct class_index *index,
+                    const struct maar_task *task)
+{
+    struct maar_place *place = session->place;
+    const struct maar_nodes *nodes = &session->world->nodes;
+    place->n_bytes -= index->n_slots ? index_bytes(index) : 0;
+    free_columns(index);
+    memset(index->heaps, 0, sizeof index->heaps);
+    memset(index->terms, 0, sizeof index->terms);
+    choose_terms(session, index, task);
+    allocate_columns(index, nodes->n_slots);
+    place->n_bytes += index->n_slots ? index_bytes(index) : 0;
+    index->generation = session->policy->generation;
+    index->seen = maar_world_touched_end(session->world);
+
+    if (place->n_nodes < nodes->n_slots) {
+        place->nodes = maar_realloc(place->nodes, nodes->n_slots, sizeof *place->nodes);
+        place->n_nodes = nodes->n_slots;
+    }
+    size_t n = 0;
+    for (uint32_t slot = 0; slot < nodes->n_slots; slot++) {
+        index->at[slot] = NOT_IN_HEAP;
+        index->tier[slot] = TIER_NONE;
+        index->static_fit[slot] = MAAR_FIT_NEVER;
+        if (maar_bit_get(nodes->live, slot))
+            place->nodes[n++] = slot;
+    }
+    if (n == 0)
+        return;
+    uint8_t *fit = maar_calloc(n, 1);
+    maar_run_filters(session, task, place->nodes, n, fit, false, true);
+    for (size_t i = 0; i < n; i++)
+        index->static_fit[place->nodes[i]] = fit[i];
+    maar_run_filters(session, task, place->nodes, n, fit, true, false);
+    double *sums = maar_calloc(2 * n, sizeof *sums);
+    maar_run_local_scores(session, task, place->nodes, n, sums, sums + n);
+    int64_t *raw = maar_calloc(n, sizeof *raw);
+    read_raw(index, task, place->nodes, n, raw);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t slot = place->nodes[i];
+        index->node_sum[slot] = sums[i];
+        index->batch_sum[slot] = sums[n + i];
+        uint32_t tier = tier_of(session, index, task, slot, fit[i]);
+        index->tier[slot] = (uint8_t)tier;
+        if (tier != TIER_NONE)
+            index->heaps[tier].slots[index->heaps[tier].n++] = slot;
+    }
+    free(raw);
+    free(sums);
+    free(fit);
+    for (uint32_t t = 0; t < TIERS; t++)
+        rescore(session, index, task, t);
+}
+
+static void catch_up(struct maar_session *session, struct class_index *index,
+                     const struct maar_task *task)
+{
+    const struct maar_world *world = session->world;
+    uint64_t end = maar_world_touched_end(world);
+    if (index->generation != session->policy->generation || index->seen < world->touched_base ||
+        index->n_slots != world->nodes.n_slots || end - index->seen > index->n_slots) {
+        rebuild(session, index, task);
+        return;
+    }
+    for (uint64_t i = index->seen; i < end; i++) {
+        uint32_t value = world->touched.data[i - world->touched_base];
+        refresh(session, index, task, value & ~(UINT32_C(1) << 31), value >> 31);
+    }
+    index->seen = end;
+}
+
+/* ---- the set of indexes ---- */
+
+static void drop_oldest(struct maar_place *place)
+{
+    size_t oldest = 0;
+    for (size_t i = 1; i < place->indexes.n; i++)
+        if (place->indexes.data[i]->last_used < place->indexes.data[oldest]->last_used)
+            oldest = i;
+    struct class_index *index = place->indexes.data[oldest];
+    place->n_bytes -= index->n_slots ? index_bytes(index) : 0;
+    destroy_index(index);
+    place->indexes.data[oldest] = place->indexes.data[--place->indexes.n];
+}
+
+static struct class_index *get_index(struct maar_session *session, const struct maar_task *task,
+                                     uint32_t flags)
+{
+    struct maar_place *place = session->place;
+    uint64_t id = maar_class_entry(task->cls)->id;
+    flags &= MAAR_PLACE_BEST_EFFORT;
+    struct class_index *index = NULL;
+    for (size_t i = place->indexes.n; i-- > 0 && !index;) {
+        struct class_index *other = place->indexes.data[i];
+        if (other->class_id == id && other->flags == flags)
+            index = other;
+    }
+    if (!index) {
+        while (place->indexes.n > 1 && place->n_bytes > BYTES_MAX)
+            drop_oldest(place);
+        index = maar_calloc(1, sizeof *index);
+        index->class_id = id;
+        index->flags = flags;
+        maar_vec_push(&place->indexes, index);
+    }
+    index->last_used = ++place->clock;
+    catch_up(session, index, task);
+    return index;
+}
+
+struct maar_choice maar_index_choose(struct maar_session *session, const struct maar_task *task,
+                                     uint32_t flags)
+{
+    struct class_index *index = get_index(session, task, flags);
+    if (index->heaps[0].n > 0)
+        return (struct maar_choice){index->heaps[0].slots[0], false};
+    if (!(flags & MAAR_PLACE_IDLE_ONLY) && index->heaps[1].n > 0)
+        return (struct maar_choice){index->heaps[1].slots[0], true};
+    return (struct maar_choice){MAAR_NO_NODE, false};
+}
+
+/* Pods of this request that one node takes on idle or coming room. */
+static uint64_t slots_on(const struct maar_nodes *nodes, const struct maar_resource *request,
+                         uint32_t slot, uint64_t want)
+{
+    uint64_t slots = want;
+    for (uint64_t bits = request->present; bits; bits &= bits - 1) {
+        uint32_t d = (uint32_t)__builtin_ctzll(bits);
+        int64_t room = maar_node_future_idle(nodes, d, slot);
+        int64_t idle = nodes->idle[d][slot];
+        room = idle > room ? idle : room;
+        if (request->v[d] <= 0)
+            continue;
+        uint64_t fit = room > 0 ? (uint64_t)(room / request->v[d]) : 0;
+        slots = fit < slots ? fit : slots;
+    }
+    return slots;
+}
+
+uint64_t maar_index_slots(struct maar_session *session, const struct maar_task *task, uint64_t want)
+{
+    struct class_index *index = get_index(session, task, 0);
+    uint64_t n = 0;
+    for (uint32_t t = 0; t < TIERS; t++)
+        for (uint32_t i = 0; i < index->heaps[t].n && n < want; i++)
+            n += slots_on(&session->world->nodes, &task->cls->request, index->heaps[t].slots[i],
+                          want - n);
+    return n;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The maar Authors */
+#ifndef MAAR_PLACE_PLACE_H
+#define MAAR_PLACE_PLACE_H
+
+/* Placing tasks on nodes: the class indexes, and beside them the plain path that scans all nodes for each task. Both
+ * give the same placements. */
+
+#include "session/session.h"
+
+/* Normalised scores that an index can keep; a policy with more takes the plain path. */
+#define MAAR_PLACE_TERMS_MAX 8u
+
+struct maar_place *maar_place_create(void);
+/* Accepts NULL. */
+void maar_place_destroy(struct maar_place *place);
+
+/* A task's best node and how it would get it. */
+struct maar_choice {
+    uint32_t node; /* MAAR_NO_NODE: none fits */
+    bool pipelined;
+};
+
+/* Places tasks[0..n) of one job in order (maar_action_host.place). */
+struct maar_place_result maar_place_tasks(struct maar_statement *statement, const struct maar_job *job,
+                                          const struct maar_task *const *tasks, size_t n,
+                                          uint32_t flags);
+/* Other orders and a bounded search (maar_action_host.place_harder). */
+bool maar_place_harder(struct maar_statement *statement, const struct maar_job *job,
+                       const struct maar_task *const *tasks, size_t n);
+
+/* ---- parts, shared by the files of place/ ---- */
+
+/* fit.c: room and filters of single nodes */
+bool maar_fits_idle(const struct maar_nodes *nodes, const struct maar_resource *request, uint32_t slot);
+bool maar_fits_future(const struct maar_nodes *nodes, const struct maar_resource *request, uint32_t slot);
+/* Raises fit[i] by every filter whose axes meet `axes` (0: all). */
+void maar_run_filters(struct maar_session *session, const struct maar_task *task,
+                      const uint32_t *nodes, size_t n, uint8_t *fit, bool load_only, bool static_only);
+/* Sums of the two phases without the normalised scores, written to node_sum and batch_sum. */
+void maar_run_local_scores(struct maar_session *session, const struct maar_task *task,
+                           const uint32_t *nodes, size_t n, double *node_sum, double *batch_sum);
+double maar_total_score(struct maar_session *session, double node_sum, double batch_sum);
+
+/* scan.c: the plain path */
+struct maar_choice maar_scan_choose(struct maar_session *session, const struct maar_task *task,
+                                    uint32_t flags);
+/* The candidates of the better tier, best first: up to n_max. *ret_pipelined tells the tier. */
+size_t maar_scan_candidates(struct maar_session *session, const struct maar_task *task,
+                            uint32_t *ret_nodes, size_t n_max, bool *ret_pipelined);
+
+/* index.c: the class indexes */
+struct maar_choice maar_index_choose(struct maar_session *session, const struct maar_task *task,
+                                     uint32_t flags);
+/* How many tasks of the class fit on idle or coming room, counted up to `want`. */
+uint64_t maar_index_slots(struct maar_session *session, const struct maar_task *task, uint64_t want);
+bool maar_is_indexable(const struct maar_session *session);
+
+/* explain.c: why no node fits, session's arena */
+const char *maar_explain_task(struct maar_session *session, const struct maar_task *task,
+                              uint32_t flags);
+
+#endif
