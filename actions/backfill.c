@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The maar Authors */
+/* backfill: places pods that ask for nothing.
+ *
+ * Queue by queue, job by job, pod by pod, each drained before the next. A gang whose minimum needs such pods gets all
+ * of them that it needs or none. Volcano binds each pod by itself as soon as the job counts as ready, which waiting
+ * pods without requests help to make up; `compatibility: volcano` does the same.
+ *
+ * Configuration key: predicateErrorCacheEnable (bool, true): accepted. */
+
+#include <maar/turns.h>
+
+static bool is_eligible(const struct maar_task *task)
+{
+    return task->status == MAAR_TASK_PENDING && task->cls->best_effort && !task->gated;
+}
+
+static bool has_eligible(const struct maar_job *job)
+{
+    if (job->n_pending_best_effort == 0)
+        return false;
+    for (uint32_t i = 0; i < job->n_tasks; i++)
+        if (is_eligible(job->tasks[i]))
+            return true;
+    return false;
+}
+
+/* Eligible tasks in task order; the caller frees. */
+static const struct maar_task **sort_tasks(void *session, const struct maar_action_host *host,
+                                           const struct maar_job *job, size_t *ret_n)
+{
+    struct maar_heap heap;
+    maar_heap_init(&heap, host->task_less, session);
+    for (uint32_t i = 0; i < job->n_tasks; i++)
+        if (is_eligible(job->tasks[i]))
+            maar_heap_push(&heap, job->tasks[i]);
+    const struct maar_task **tasks = calloc(heap.n + 1, sizeof *tasks);
+    if (!tasks)
+        abort();
+    *ret_n = heap.n;
+    for (size_t i = 0; i < *ret_n; i++)
+        tasks[i] = maar_heap_pop(&heap);
+    maar_heap_fini(&heap);
+    return tasks;
+}
+
+static void fill_each(void *session, const struct maar_action_host *host, const struct maar_job *job,
+                      const struct maar_task *const *tasks, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct maar_statement *statement = host->begin(session);
+        host->place(statement, job, &tasks[i], 1, MAAR_PLACE_BEST_EFFORT);
+        if (host->job_ready(session, job))
+            host->commit(statement);
+        else
+            host->keep(statement);
+    }
+}
+
+static void fill_whole(void *session, const struct maar_action_host *host, const struct maar_job *job,
+                       const struct maar_task *const *tasks, size_t n)
+{
+    struct maar_statement *statement = host->begin(session);
+    host->place(statement, job, tasks, n, MAAR_PLACE_BEST_EFFORT);
+    if ((int64_t)maar_job_n_ready(job) >= job->min_available && host->job_ready(session, job))
+        host->commit(statement);
+    else
+        host->discard(statement);
+}
+
+static void fill_job(void *session, const struct maar_action_host *host, const struct maar_job *job)
+{
+    size_t n;
+    const struct maar_task **tasks = sort_tasks(session, host, job, &n);
+    if (host->view(session)->compatibility)
+        fill_each(session, host, job, tasks, n);
+    else
+        fill_whole(session, host, job, tasks, n);
+    free((void *)tasks);
+}
+
+static void execute(void *session, const struct maar_action_host *host,
+                    const struct maar_arguments *arguments)
+{
+    (void)arguments;
+    const struct maar_view *view = host->view(session);
+    struct maar_turns turns;
+    maar_turns_init(&turns, host, session);
+    for (uint32_t i = 0; i < view->n_jobs; i++) {
+        const struct maar_job *job = view->jobs[i];
+        if (!maar_job_is_pending(job) && has_eligible(job) && host->job_valid(session, job))
+            maar_turns_add_job(&turns, job);
+    }
+    const struct maar_queue *queue;
+    while ((queue = maar_turns_next_queue(&turns))) {
+        const struct maar_job *job;
+        while ((job = maar_turns_next_job(&turns, queue)))
+            fill_job(session, host, job);
+    }
+    maar_turns_fini(&turns);
+}
+
+static const struct maar_argument arguments[] = {
+    {"predicateErrorCacheEnable", MAAR_ARGUMENT_BOOL, "true", NULL,
+     "Accepted for Volcano's sake."},
+    {NULL, MAAR_ARGUMENT_BOOL, NULL, NULL, NULL},
+};
+
+MAAR_EXPORT const struct maar_action maar_action = {
+    MAAR_ACTION_HEADER,
+    .name = "backfill",
+    .summary = "Places pods that ask for nothing but a pod slot.",
+    .arguments = arguments,
+    .execute = execute,
+};

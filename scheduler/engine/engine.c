@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The maar Authors */
+/* The engine: deltas in, a session when something relevant changed, writes out. */
+
+#include "engine/engine.h"
+
+#include <errno.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "host/action_host.h"
+#include "host/policy_build.h"
+#include "place/place.h"
+#include "session/session.h"
+
+/* With so many bindings unanswered, about two seconds' worth, decisions wait, so that they do not go stale. */
+#define BINDS_IN_FLIGHT_MAX 4096u
+/* Pause before a failed status is written again. */
+#define RETRY_NS MAAR_SECOND_NS
+
+struct maar_engine {
+    const struct maar_registry *registry;
+    struct maar_backend backend;
+    struct maar_world *world;
+    struct maar_policy *policy;
+    struct maar_policy *next_policy; /* takes effect with the next session */
+    struct maar_place *place;
+    char *component;
+    bool create_queues;
+    bool check;
+    bool reference;
+    bool synced[MAAR_N_KINDS];
+    bool relevant;     /* something changed since the last session */
+    int64_t retry_ns;  /* when to write failed statuses again; 0: nothing failed */
+    size_t n_binds_in_flight;
+    size_t n_submitted;
+    size_t n_undo_errors;
+    size_t n_bad_answers;
+    struct maar_deltas deltas;
+};
+
+struct maar_engine *maar_engine_create(const struct maar_engine_options *options,
+                                       struct maar_backend backend, struct maar_error *err)
+{
+    struct maar_policy *policy = maar_policy_create(options->registry, options->conf, err);
+    if (!policy)
+        return NULL;
+    struct maar_engine *engine = maar_calloc(1, sizeof *engine);
+    struct maar_world_options world = {options->scheduler_names, options->default_queue};
+    engine->registry = options->registry;
+    engine->backend = backend;
+    engine->policy = policy;
+    engine->world = maar_world_create(&world);
+    engine->place = maar_place_create();
+    engine->component = maar_strdup(engine->world->scheduler_names.n == 1
+                                        ? engine->world->scheduler_names.data[0]
+                                        : "volcano");
+    engine->create_queues = options->create_queues;
+    engine->check = options->check;
+    engine->reference = options->reference;
+    return engine;
+}
+
+void maar_engine_destroy(struct maar_engine *engine)
+{
+    if (!engine)
+        return;
+    for (size_t i = 0; i < engine->deltas.n; i++)
+        maar_delta_fini(&engine->deltas.data[i]);
+    maar_vec_fini(&engine->deltas);
+    maar_policy_destroy(engine->policy);
+    maar_policy_destroy(engine->next_policy);
+    maar_place_destroy(engine->place);
+    maar_world_destroy(engine->world);
+    free(engine->component);
+    free(engine);
+}
+
+int maar_engine_start(struct maar_engine *engine, struct maar_error *err)
+{
+    return engine->backend.ops->start(engine->backend.self, err);
+}
+
+int maar_engine_set_conf(struct maar_engine *engine, struct maar_conf *conf, struct maar_error *err)
+{
+    struct maar_policy *policy = maar_policy_create(engine->registry, conf, err);
+    if (!policy)
+        return -EINVAL;
+    maar_policy_destroy(engine->next_policy);
+    engine->next_policy = policy;
+    engine->relevant = true;
+    return 0;
+}
+
+static void submit(struct maar_engine *engine, struct maar_write *write)
+{
+    if (write->kind == MAAR_WRITE_BIND)
+        engine->n_binds_in_flight++;
+    engine->n_submitted++;
+    engine->backend.ops->submit(engine->backend.self, write);
+}
+
+/* ---- answers ---- */
+
+static void tell_pod(struct maar_engine *engine, const struct maar_write *about, const char *type,
+                     const char *reason, const char *message)
+{
+    struct maar_write *write =
+        maar_write_create(MAAR_WRITE_EVENT, about->ns, about->name, about->uid);
+    write->now_ns = engine->backend.ops->now_ns(engine->backend.self);
+    write->event.object = MAAR_KIND_POD;
+    write->event.type = type;
+    write->event.reason = reason;
+    write->event.message = maar_arena_strdup(write->arena, message);
+    write->event.source = maar_arena_strdup(write->arena, engine->component);
+    submit(engine, write);
+}
+
+static void bind_failed(struct maar_engine *engine, const struct maar_write *about, const char *text)
+{
+    maar_autofree char *message =
+        maar_asprintf("failed to bind to node %s: %s", about->bind.node, text);
+    struct maar_task_entry *task = maar_world_task(engine->world, about->uid);
+    if (task) {
+        maar_text_replace(&task->condition_reason, "SchedulerError");
+        maar_text_replace(&task->condition_message, message);
+    }
+    struct maar_write *write =
+        maar_write_create(MAAR_WRITE_POD_CONDITION, about->ns, about->name, about->uid);
+    write->now_ns = engine->backend.ops->now_ns(engine->backend.self);
+    write->pod_condition.nominated_node = "";
+    write->pod_condition.condition = (struct maar_condition_record){
+        .type = "PodScheduled",
+        .status = "False",
+        .reason = "SchedulerError",
+        .message = maar_arena_strdup(write->arena, message),
+        .transition_id = "",
+    };
+    submit(engine, write);
+    tell_pod(engine, about, "Warning", "FailedScheduling", message);
+}
+
+static void bind_done(struct maar_engine *engine, const struct maar_delta *delta, bool ok)
+{
+    const struct maar_write *write = delta->write;
+    engine->n_binds_in_flight--;
+    maar_world_bind_done(engine->world, write->uid, ok);
+    if (ok) {
+        maar_autofree char *message = maar_asprintf("Successfully assigned %s/%s to %s", write->ns,
+                                                    write->name, write->bind.node);
+        tell_pod(engine, write, "Normal", "Scheduled", message);
+        return;
+    }
+    bind_failed(engine, write, *delta->message ? delta->message : "no answer");
+    /* Gone or bound already: the watch will tell; everything else is tried again. */
+    if (delta->code != 404 && delta->code != 409)
+        engine->relevant = true;
+}
+
+static void status_failed(struct maar_engine *engine, const struct maar_delta *delta)
+{
+    const struct maar_write *write = delta->write;
+    if (delta->code == 404)
+        return;
+    engine->retry_ns = engine->backend.ops->now_ns(engine->backend.self) + RETRY_NS;
+    if (write->kind == MAAR_WRITE_POD_GROUP_STATUS) {
+        maar_autofree char *uid = maar_asprintf("%s/%s", write->ns, write->name);
+        struct maar_job_entry *job = maar_world_job(engine->world, uid);
+        if (job)
+            job->written_running = -1;
+    } else if (write->kind == MAAR_WRITE_POD_CONDITION) {
+        struct maar_task_entry *task = maar_world_task(engine->world, write->uid);
+        if (task)
+            maar_text_replace(&task->condition_reason, NULL);
+    } else {
+        struct maar_queue_entry *queue = maar_world_queue(engine->world, write->name);
+        if (queue) {
+            queue->create_requested = false;
+            free(queue->written_allocated.v);
+            queue->written_allocated = (struct maar_resource){0};
+        }
+    }
+}
+
+static void write_done(struct maar_engine *engine, const struct maar_delta *delta)
+{
+    bool ok = delta->code >= 200 && delta->code < 300;
+    switch (delta->write->kind) {
+    case MAAR_WRITE_BIND:
+        bind_done(engine, delta, ok);
+        break;
+    case MAAR_WRITE_EVICT:
+        maar_world_evict_done(engine->world, delta->write->uid, ok || delta->code == 404);
+        engine->relevant |= !ok;
+        break;
+    case MAAR_WRITE_QUEUE_CREATE:
+        if (ok || delta->code == 409)
+            break;
+        status_failed(engine, delta);
+        break;
+    case MAAR_WRITE_POD_GROUP_STATUS:
+    case MAAR_WRITE_POD_CONDITION:
+    case MAAR_WRITE_QUEUE_STATUS:
+        if (!ok)
+            status_failed(engine, delta);
+        break;
+    case MAAR_WRITE_EVENT:
+    case MAAR_N_WRITE_KINDS:
+        break;
+    }
+}
+
+/* ---- sessions ---- */
+
+static void create_queue(struct maar_engine *engine, const char *name, bool reclaimable)
+{
+    struct maar_queue_entry *queue = maar_world_queue(engine->world, name);
+    if (queue && (queue->exists || queue->create_requested))
+        return;
+    if (!queue)
+        queue = maar_world_queue_get(engine->world, name);
+    queue->create_requested = true;
+    struct maar_write *write = maar_write_create(MAAR_WRITE_QUEUE_CREATE, "", name, "");
+    write->now_ns = engine->backend.ops->now_ns(engine->backend.self);
+    write->queue_create.weight = 1;
+    write->queue_create.reclaimable = reclaimable;
+    submit(engine, write);
+}
+
+static void run_session(struct maar_engine *engine)
+{
+    if (engine->next_policy) {
+        maar_policy_destroy(engine->policy);
+        engine->policy = engine->next_policy;
+        engine->next_policy = NULL;
+        /* Indexes were computed with the old one. */
+        maar_place_destroy(engine->place);
+        engine->place = maar_place_create();
+    }
+    int64_t now_ns = engine->backend.ops->now_ns(engine->backend.self);
+    maar_world_expire(engine->world, now_ns);
+    struct maar_session session = {.reference = engine->reference,
+                                   .check_undo = engine->check,
+                                   .component = engine->component};
+    maar_session_open(&session, engine->world, engine->policy, engine->place, now_ns);
+    maar_host_run_actions(&session);
+    maar_session_close(&session);
+    engine->n_undo_errors += session.n_undo_errors;
+    engine->n_bad_answers += session.n_bad_answers;
+    for (size_t i = 0; i < session.writes.n; i++)
+        submit(engine, session.writes.data[i]);
+    maar_vec_clear(&session.writes);
+    maar_session_fini(&session);
+}
+
+static void apply(struct maar_engine *engine, struct maar_delta *delta)
+{
+    switch (delta->type) {
+    case MAAR_DELTA_UPSERT:
+    case MAAR_DELTA_DELETE:
+        engine->relevant |= maar_world_apply(engine->world, delta->record,
+                                             delta->type == MAAR_DELTA_DELETE);
+        break;
+    case MAAR_DELTA_SYNCED:
+        engine->relevant |= !engine->synced[delta->kind];
+        engine->synced[delta->kind] = true;
+        break;
+    case MAAR_DELTA_DONE:
+        write_done(engine, delta);
+        break;
+    }
+    maar_delta_fini(delta);
+}
+
+static bool is_due(struct maar_engine *engine, bool force)
+{
+    if (engine->retry_ns &&
+        engine->backend.ops->now_ns(engine->backend.self) >= engine->retry_ns) {
+        engine->retry_ns = 0;
+        engine->relevant = true;
+    }
+    if (engine->n_binds_in_flight > BINDS_IN_FLIGHT_MAX)
+        return false;
+    return engine->relevant || force;
+}
+
+struct maar_turn maar_engine_turn(struct maar_engine *engine, int64_t timeout_ns, bool force)
+{
+    struct maar_turn turn = {.synced = true};
+    size_t submitted = engine->n_submitted;
+    maar_vec_clear(&engine->deltas);
+    engine->backend.ops->next_deltas(engine->backend.self, timeout_ns, &engine->deltas);
+    turn.n_deltas = engine->deltas.n;
+    for (size_t i = 0; i < engine->deltas.n; i++)
+        apply(engine, &engine->deltas.data[i]);
+    maar_vec_clear(&engine->deltas);
+    for (size_t i = 0; i < MAAR_N_KINDS; i++)
+        turn.synced &= engine->synced[i];
+    if (turn.synced && engine->create_queues) {
+        create_queue(engine, "root", false);
+        create_queue(engine, engine->world->default_queue, true);
+    }
+    if (turn.synced && is_due(engine, force)) {
+        engine->relevant = false;
+        int64_t start = maar_clock_mono_ns();
+        run_session(engine);
+        turn.session_ns = maar_clock_mono_ns() - start;
+        turn.session = true;
+    }
+    turn.n_writes = engine->n_submitted - submitted;
+    return turn;
+}
+
+/* ---- reading ---- */
+
+const struct maar_world *maar_engine_world(const struct maar_engine *engine)
+{
+    return engine->world;
+}
+
+size_t maar_engine_check(const struct maar_engine *engine, struct maar_text *out)
+{
+    size_t n = maar_world_check(engine->world, out);
+    if (engine->n_undo_errors > 0)
+        maar_text_addf(out, "%zu discarded plans did not restore the world\n", engine->n_undo_errors);
+    return n + engine->n_undo_errors;
+}
+
+void maar_engine_queues(const struct maar_engine *engine, maar_queue_amount_fn each, void *context)
+{
+    const struct maar_world *world = engine->world;
+    for (size_t i = 0; i < world->queue_slots.n; i++) {
+        const struct maar_queue_entry *queue = world->queue_slots.data[i];
+        if (!queue->exists)
+            continue;
+        for (uint32_t d = 0; d < world->dims.n; d++)
+            if (queue->row_subtree[d] != 0)
+                each(context, queue->view.name, "allocated", world->dim_names[d],
+                     queue->row_subtree[d]);
+        for (size_t k = 0; k < queue->published.n; k++) {
+            const struct maar_published *published = &queue->published.data[k];
+            double value = published->value / world->dim_scales[published->dim];
+            each(context, queue->view.name, published->set, world->dim_names[published->dim],
+                 value > 9e18 ? INT64_MAX : (int64_t)value);
+        }
+    }
+}
+
+static const char *const phase_names[] = {"Pending", "Pending", "Inqueue",
+                                          "Running", "Unknown", "Completed"};
+
+static void explain_job(const struct maar_job_entry *job, struct maar_text *out)
+{
+    const struct maar_job *view = &job->view;
+    maar_text_addf(out, "PodGroup %s\n", view->uid);
+    if (!job->exists) {
+        maar_text_addf(out, "  does not exist; %u pods name it\n", view->n_tasks);
+        return;
+    }
+    maar_text_addf(out, "  phase %s, queue %s%s, needs %d, has %u pods: %u running or bound, %u waiting\n",
+                   phase_names[view->phase], view->queue_name,
+                   view->queue ? "" : " (does not exist)", view->min_available, view->n_tasks,
+                   maar_job_n_allocated(view), view->n[MAAR_TASK_PENDING]);
+    if (job->fault)
+        maar_text_addf(out, "  cannot be used: %s\n", job->fault);
+    if (job->reason)
+        maar_text_addf(out, "  %s\n", job->reason);
+}
+
+static void explain_task(const struct maar_world *world, const struct maar_task_entry *task,
+                         struct maar_text *out)
+{
+    static const char *const names[MAAR_N_TASK_STATUSES] = {
+        "waits",      "has a node",  "waits for room", "is being bound", "is bound",
+        "runs",       "is ending",   "succeeded",      "failed",         "is in an unknown state"};
+    const struct maar_task *view = &task->view;
+    maar_text_addf(out, "Pod %s/%s %s", view->ns, view->name, names[view->status]);
+    if (view->node != MAAR_NO_NODE)
+        maar_text_addf(out, " on %s", world->nodes.facts[view->node].name);
+    maar_text_add(out, "\n");
+    if (view->status == MAAR_TASK_PENDING && task->condition_message)
+        maar_text_addf(out, "  %s: %s\n", task->condition_reason, task->condition_message);
+}
+
+int maar_engine_explain(const struct maar_engine *engine, const char *object, struct maar_text *out)
+{
+    const struct maar_world *world = engine->world;
+    const struct maar_job_entry *job = maar_world_job(world, object);
+    if (job) {
+        explain_job(job, out);
+        for (size_t i = 0; i < job->tasks.n; i++)
+            explain_task(world, maar_task_entry(job->tasks.data[i]), out);
+    }
+    size_t at = 0;
+    void *value;
+    bool found = job != NULL;
+    while (maar_map_next(world->tasks_by_uid, &at, NULL, NULL, &value)) {
+        const struct maar_task_entry *task = value;
+        size_t n = strlen(task->view.ns);
+        if (strncmp(object, task->view.ns, n) != 0 || object[n] != '/' ||
+            strcmp(object + n + 1, task->view.name) != 0)
+            continue;
+        found = true;
+        explain_task(world, task, out);
+        if (task->job)
+            explain_job(task->job, out);
+    }
+    return found ? 0 : -ENOENT;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The maar Authors */
+/* The table that actions get: votes, statements and placing, with the reasons noted on the way. */
+
+#include <stdio.h>
+
+#include "base/log.h"
+#include "host/action_host.h"
+#include "place/place.h"
+
+static const struct maar_view *view(void *context)
+{
+    struct maar_session *session = context;
+    /* Every instance sees the same world; actions have no rows. */
+    return &session->view;
+}
+
+static bool has_action(void *context, const char *name)
+{
+    const struct maar_session *session = context;
+    for (size_t i = 0; i < session->policy->n_steps; i++)
+        if (!strcmp(session->policy->steps[i].action->name, name))
+            return true;
+    return false;
+}
+
+static bool job_valid(void *context, const struct maar_job *job)
+{
+    struct maar_session *session = context;
+    struct maar_validity validity;
+    if (maar_vote_job_valid(session, job, &validity))
+        return true;
+    char text[512];
+    if (session->policy->conf->compatibility_volcano)
+        snprintf(text, sizeof text, "%s", validity.message);
+    else
+        snprintf(text, sizeof text, "%s (%u of min %d pods exist)", validity.message,
+                 maar_job_n_valid(job), job->min_available);
+    /* Volcano says nothing of it in the conditions. */
+    if (!session->policy->conf->compatibility_volcano)
+        maar_session_refuse_job(session, job, maar_arena_strdup(session->arena, text));
+    return false;
+}
+
+static bool job_ready(void *context, const struct maar_job *job)
+{
+    return maar_vote_job_ready(context, job);
+}
+
+static bool job_pipelined(void *context, const struct maar_job *job)
+{
+    return maar_vote_job_pipelined(context, job);
+}
+
+static bool job_starving(void *context, const struct maar_job *job)
+{
+    return maar_vote_job_starving(context, job);
+}
+
+static bool job_enqueueable(void *context, const struct maar_job *job)
+{
+    return maar_vote_job_enqueueable(context, job);
+}
+
+static bool queue_overused(void *context, const struct maar_queue *queue)
+{
+    struct maar_session *session = context;
+    if (!maar_vote_queue_overused(session, queue))
+        return false;
+    if (session->policy->conf->compatibility_volcano)
+        return true;
+    const char *text = NULL;
+    for (uint32_t i = 0; i < queue->n_jobs; i++) {
+        const struct maar_job *job = queue->jobs[i];
+        if (job->n[MAAR_TASK_PENDING] == 0 || maar_session_job(session, job)->job_text)
+            continue;
+        if (!text)
+            text = maar_arena_printf(session->arena,
+                                     "queue %s holds what it deserves in every dimension",
+                                     queue->name);
+        maar_session_refuse_job(session, job, text);
+    }
+    return true;
+}
+
+static bool queue_preemptive(void *context, const struct maar_queue *queue,
+                             const struct maar_task *const *tasks, size_t n)
+{
+    return maar_vote_queue_preemptive(context, queue, tasks, n);
+}
+
+static void enqueue(void *context, const struct maar_job *job)
+{
+    struct maar_session *session = context;
+    maar_vote_job_enqueued(session, job);
+    maar_world_set_phase(session->world, &maar_job_entry(job)->view, MAAR_PHASE_INQUEUE);
+}
+
+static void admit(void *context, const struct maar_job *job)
+{
+    struct maar_session *session = context;
+    maar_world_set_phase(session->world, &maar_job_entry(job)->view, MAAR_PHASE_INQUEUE);
+}
+
+static struct maar_statement *begin(void *context)
+{
+    return maar_statement_begin(context);
+}
+
+static void rewind_to(struct maar_statement *statement, size_t mark)
+{
+    maar_statement_rewind(statement, mark, false);
+}
+
+static int evict(struct maar_statement *statement, const struct maar_task *task, const char *reason)
+{
+    return maar_statement_evict(statement, &maar_task_entry(task)->view, reason);
+}
+
+static void release(struct maar_statement *statement, const struct maar_task *task)
+{
+    maar_session_release(maar_statement_session(statement), &maar_task_entry(task)->view);
+}
+
+static const struct maar_action_host action_host = {
+    .size = sizeof(struct maar_action_host),
+    .host = &maar_session_host,
+    .view = view,
+    .has_action = has_action,
+    .queue_less = maar_vote_queue_less,
+    .job_less = maar_vote_job_less,
+    .task_less = maar_vote_task_less,
+    .job_valid = job_valid,
+    .job_ready = job_ready,
+    .job_pipelined = job_pipelined,
+    .job_starving = job_starving,
+    .job_enqueueable = job_enqueueable,
+    .queue_overused = queue_overused,
+    .queue_preemptive = queue_preemptive,
+    .enqueue = enqueue,
+    .admit = admit,
+    .begin = begin,
+    .mark = maar_statement_mark,
+    .rewind = rewind_to,
+    .commit = maar_statement_commit,
+    .keep = maar_statement_keep,
+    .discard = maar_statement_discard,
+    .evict = evict,
+    .place = maar_place_tasks,
+    .place_harder = maar_place_harder,
+    .release = release,
+};
+
+void maar_host_run_actions(struct maar_session *session)
+{
+    for (size_t i = 0; i < session->policy->n_steps; i++) {
+        const struct maar_step *step = &session->policy->steps[i];
+        session->action = step->action->name;
+        step->action->execute(session, &action_host, step->arguments);
+        if (session->statement) {
+            maar_log_error("action %s left a statement open: it is discarded", step->action->name);
+            maar_statement_discard(session->statement);
+        }
+    }
+    session->action = "";
+}
