@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The maar Authors
+// Defaults of core/v1 and of Volcano's CRDs as far as a scheduler reads them, and the priority
+// admission.
+#include "sim/admission.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "sim/document.h"
+
+static void set_default(json_t *document, const char *path, json_t *value)
+{
+    if (maar_document_at(document, path))
+        json_decref(value);
+    else
+        maar_document_set(document, path, value);
+}
+
+static const json_t *global_default_class(struct maar_store *store)
+{
+    struct maar_collection *classes =
+        maar_store_collection(store, "scheduling.k8s.io/v1", "PriorityClass", false);
+    const struct maar_object *object;
+    const json_t *best = NULL;
+    size_t at = 0;
+    while ((object = maar_collection_next(classes, &at)))
+        if (maar_document_bool(object->document, "globalDefault", false) &&
+            (!best ||
+             maar_document_int(object->document, "value", 0) < maar_document_int(best, "value", 0)))
+            best = object->document;
+    return best;
+}
+
+static int complete_priority(struct maar_store *store, json_t *pod, struct maar_error *err)
+{
+    const char *name = maar_document_text(pod, "spec.priorityClassName");
+    int64_t value = 0;
+    const char *policy = "";
+    if (strcmp(name, "system-cluster-critical") == 0) {
+        value = 2000000000;
+    } else if (strcmp(name, "system-node-critical") == 0) {
+        value = 2000001000;
+    } else {
+        struct maar_collection *classes =
+            maar_store_collection(store, "scheduling.k8s.io/v1", "PriorityClass", false);
+        const struct maar_object *object = maar_collection_object(classes, "", name);
+        const json_t *found =
+            *name ? (object ? object->document : NULL) : global_default_class(store);
+        if (*name && !found && !maar_document_at(pod, "spec.priority"))
+            return maar_error_set(err, -ENOENT, "no PriorityClass with name %s was found", name);
+        value = maar_document_int(found, "value", 0);
+        policy = maar_document_text(found, "preemptionPolicy");
+        if (!*name && found)
+            maar_document_set(pod, "spec.priorityClassName",
+                              json_string(maar_document_name(found)));
+    }
+    set_default(pod, "spec.priority", json_integer(value));
+    if (*policy)
+        set_default(pod, "spec.preemptionPolicy", json_string(policy));
+    return 0;
+}
+
+static int complete_pod(struct maar_store *store, json_t *pod, struct maar_error *err)
+{
+    set_default(pod, "status.phase", json_string("Pending"));
+    set_default(pod, "spec.schedulerName", json_string("default-scheduler"));
+    if (json_array_size(maar_document_at(pod, "spec.schedulingGates")) > 0 &&
+        !maar_document_condition(pod, "PodScheduled"))
+        maar_document_set_condition(
+            pod, json_pack("{s:s, s:s, s:s, s:s, s:n, s:n}", "type", "PodScheduled", "status",
+                           "False", "reason", "SchedulingGated", "message",
+                           "Scheduling is blocked due to non-empty scheduling gates",
+                           "lastProbeTime", "lastTransitionTime"));
+    return complete_priority(store, pod, err);
+}
+
+int maar_admission_complete(struct maar_store *store, const struct maar_api_type *type,
+                            json_t *document, struct maar_error *err)
+{
+    if (strcmp(type->kind, "Pod") == 0)
+        return complete_pod(store, document, err);
+    if (strcmp(type->kind, "Node") == 0) {
+        const json_t *capacity = maar_document_at(document, "status.capacity");
+        if (capacity)
+            set_default(document, "status.allocatable", json_deep_copy(capacity));
+    } else if (strcmp(type->kind, "Queue") == 0) {
+        set_default(document, "spec.weight", json_integer(1));
+        set_default(document, "spec.reclaimable", json_true());
+        set_default(document, "status.state", json_string("Open"));
+    }
+    return 0;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The maar Authors */
+#ifndef MAAR_SIM_ADMISSION_H
+#define MAAR_SIM_ADMISSION_H
+
+/* What an API server and Volcano's controllers fill in when an object is created. */
+
+#include "sim/store.h"
+
+/* Completes a new object in place: a pod's phase, scheduler name, priority (from its class) and the
+ * condition of a gated pod; a node's allocatable; a queue's state, weight and reclaimable. What is
+ * there stays. -ENOENT when a pod names a priority class that is not there and brings no priority
+ * of its own. */
+int maar_admission_complete(struct maar_store *store, const struct maar_api_type *type,
+                            json_t *document, struct maar_error *err)
+    __attribute__((warn_unused_result));
+
+#endif
