@@ -4,11 +4,11 @@
 /* A pod's request after PodRequests of Kubernetes' component-helpers, dimension by dimension:
  *
  *   regular  = sum of the containers and of the sidecars (init containers that restart always)
- *   starting = the largest of, per init container in order, its own request and all sidecars before it
- *   request  = max(regular, starting), or what spec.resources asks for, plus spec.overhead
+ *   starting = the largest of, per init container in order, its own request and all sidecars before
+ * it request  = max(regular, starting), or what spec.resources asks for, plus spec.overhead
  *
- * Working by dimension keeps the rule in one place: the request of a pod and its value for scoring differ only in
- * what stands for a dimension that a container does not name. */
+ * Working by dimension keeps the rule in one place: the request of a pod and its value for scoring
+ * differ only in what stands for a dimension that a container does not name. */
 
 #include "model/pod_request.h"
 
@@ -47,8 +47,8 @@ static const struct maar_amount *find(const struct maar_amounts_record *amounts,
     return NULL;
 }
 
-/* While a container is resized in place, its pod holds the largest of what is wanted, what was granted and what is in
- * effect; a resize that the node can never grant is not wanted any more. */
+/* While a container is resized in place, its pod holds the largest of what is wanted, what was
+ * granted and what is in effect; a resize that the node can never grant is not wanted any more. */
 static int64_t of_container(struct dimension *dimension,
                             const struct maar_container_record *container, bool can_resize)
 {

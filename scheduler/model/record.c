@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The maar Authors */
 
-/* Records and deltas: making and freeing. A record lies in its own arena, so freeing it is one step, and whoever
- * decodes an object needs no clean-up path of its own. */
+/* Records and deltas: making and freeing. A record lies in its own arena, so freeing it is one
+ * step, and whoever decodes an object needs no clean-up path of its own. */
 
 #include "model/record.h"
 
@@ -11,10 +11,8 @@
 const char *maar_kind_name(enum maar_kind kind)
 {
     static const char *const names[MAAR_N_KINDS] = {
-        [MAAR_KIND_NODE] = "Node",
-        [MAAR_KIND_PRIORITY_CLASS] = "PriorityClass",
-        [MAAR_KIND_QUEUE] = "Queue",
-        [MAAR_KIND_POD_GROUP] = "PodGroup",
+        [MAAR_KIND_NODE] = "Node",   [MAAR_KIND_PRIORITY_CLASS] = "PriorityClass",
+        [MAAR_KIND_QUEUE] = "Queue", [MAAR_KIND_POD_GROUP] = "PodGroup",
         [MAAR_KIND_POD] = "Pod",
     };
     return (unsigned)kind < MAAR_N_KINDS ? names[kind] : "unknown kind";
