@@ -18,7 +18,7 @@
 #include "base/memory.h"
 
 #define ALIGNMENT   ((size_t)16)
-#define BLOCK_FIRST ((size_t)16 * 1024)
+#define BLOCK_FIRST ((size_t)1024) /* records and writes are many and small */
 #define BLOCK_MAX   ((size_t)8 * 1024 * 1024)
 #define SIZE_LIMIT  (SIZE_MAX / 4)
 
