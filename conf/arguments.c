@@ -7,6 +7,7 @@
 
 #include "conf/arguments.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,8 +48,11 @@ static void show_text(const char *text, char *out, size_t size)
 {
     size_t n = 0;
     while (text[n] && n + 1 < size) {
-        unsigned char c = (unsigned char)text[n];
-        out[n++] = c < 0x20 || c == 0x7f ? '?' : (char)c;
+        bool is_control = iscntrl((unsigned char)text[n]) != 0;
+        out[n] = text[n];
+        if (is_control)
+            out[n] = '?';
+        n++;
     }
     if (text[n])
         while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)

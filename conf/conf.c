@@ -12,6 +12,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -307,14 +308,11 @@ int maar_enable_find(const char *key)
 static const char *other_spelling(const char *key)
 {
     char other[64];
-    size_t n = strlen(key);
-    if (strncmp(key, "enable", 6) != 0 || n + 2 > sizeof other)
+    if (strncmp(key, "enable", 6) != 0)
         return NULL;
-    const char *rest = key[6] == 'd' ? key + 7 : key + 6;
-    const char *start = key[6] == 'd' ? "enable" : "enabled";
-    size_t n_start = strlen(start);
-    memcpy(other, start, n_start);
-    memcpy(other + n_start, rest, strlen(rest) + 1);
+    bool has_d = key[6] == 'd';
+    (void)snprintf(other, sizeof other, "%s%.50s", has_d ? "enable" : "enabled",
+                   has_d ? key + 7 : key + 6);
     int enable = maar_enable_find(other);
     return enable < 0 ? NULL : enable_keys[enable];
 }
@@ -328,7 +326,8 @@ static void warn_plugin_key(struct reading *reading, const struct maar_argument_
              right);
         return;
     }
-    memcpy(known, enable_keys, MAAR_N_ENABLES * sizeof *known);
+    for (int i = 0; i < MAAR_N_ENABLES; i++)
+        known[i] = enable_keys[i];
     known[MAAR_N_ENABLES] = "name";
     known[MAAR_N_ENABLES + 1] = "arguments";
     warn_unknown_key(reading, node, "a plugin", known);

@@ -104,12 +104,17 @@ static const char *digits_of(int base)
     }
 }
 
+static bool consists_of(const char *text, const char *characters)
+{
+    return *text != '\0' && strspn(text, characters) == strlen(text);
+}
+
 static bool resolve_integer(const char *text, struct maar_scalar_value *out)
 {
     bool negative = *text == '-';
     const char *digits = *text == '-' || *text == '+' ? text + 1 : text;
     int base = number_base(&digits);
-    if (*digits == '\0' || digits[strspn(digits, digits_of(base))] != '\0')
+    if (!consists_of(digits, digits_of(base)))
         return false;
     errno = 0;
     unsigned long long magnitude = strtoull(digits, NULL, base);
@@ -189,7 +194,7 @@ struct maar_scalar_value maar_scalar_resolve(const char *text)
     struct maar_scalar_value value = {.type = MAAR_SCALAR_STRING};
     if (resolve_name(text, &value))
         return value;
-    char plain[NUMBER_MAX_BYTES];
+    char plain[NUMBER_MAX_BYTES] = "";
     bool starts_number =
         *text == '.' || *text == '+' || *text == '-' || isdigit((unsigned char)*text);
     if (!starts_number || !without_underscores(text, plain, sizeof plain))
