@@ -169,6 +169,9 @@ struct maar_host {
     uint32_t (*job_n_schedulable)(void *session, const struct maar_job *job);
     /* Tries queue by queue and job by job exactly as the votes of all tiers do. */
     int (*compare_queues)(void *session, const struct maar_queue *l, const struct maar_queue *r);
+    /* Adds an annotation to what `reserve` assigns: it is merged into the pod by its binding. Copied. */
+    void (*assignment_annotate)(struct maar_assignment *assignment, const char *key,
+                                const char *value);
     /* Publishes an amount of a queue for people to read, in the plugin's units (policy_scale): set is "deserved",
      * "inqueue", …. */
     void (*queue_amount)(void *session, const struct maar_queue *queue, const char *set, uint32_t dim,

@@ -68,10 +68,27 @@ static void detach(struct maar_world *world, struct maar_task_entry *task)
     maar_job_detach(world, task);
 }
 
+/* Pods of ours without a group are listed: nothing schedules them, but they are told why. */
+static void set_loose(struct maar_world *world, struct maar_task_entry *task, bool loose)
+{
+    if (task->loose == loose)
+        return;
+    task->loose = loose;
+    if (loose) {
+        task->job_at = (uint32_t)world->loose.n;
+        maar_vec_push(&world->loose, task);
+        return;
+    }
+    struct maar_task_entry *last = world->loose.data[--world->loose.n];
+    world->loose.data[task->job_at] = last;
+    last->job_at = task->job_at;
+}
+
 void maar_task_destroy(struct maar_world *world, struct maar_task_entry *task)
 {
     if (task->reserved)
         maar_world_release(world, &task->view);
+    set_loose(world, task, false);
     detach(world, task);
     maar_map_remove(world->tasks_by_uid, task->view.uid);
     maar_class_unref(world, maar_class_entry(task->view.cls));
@@ -268,10 +285,12 @@ bool maar_tasks_apply(struct maar_world *world, const struct maar_record *record
         task = create(world, record);
         task->view.status = MAAR_TASK_PENDING;
     }
+    set_loose(world, task, false);
     bool changed = apply_identity(world, task, record, ours, bound) || added;
     changed |= apply_plain(world, task, record, ours);
     changed |= apply_status(world, task, pod);
     apply_condition(task, pod);
+    set_loose(world, task, ours && !task->job);
     return changed;
 }
 

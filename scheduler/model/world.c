@@ -59,6 +59,7 @@ void maar_world_destroy(struct maar_world *world)
     world->undo = NULL;
     destroy_objects(world);
     maar_vec_fini(&world->scheduler_names);
+    maar_vec_fini(&world->loose);
     maar_vec_fini(&world->job_slots);
     maar_vec_fini(&world->queue_slots);
     maar_vec_fini(&world->class_slots);
@@ -295,7 +296,7 @@ void maar_world_prepare(struct maar_world *world)
         maar_vec_clear(&world->sorted_jobs);
         for (size_t i = 0; i < world->job_slots.n; i++) {
             struct maar_job_entry *job = world->job_slots.data[i];
-            if (job && job->exists && job->view.queue && !job->fault && !job->queue->fault)
+            if (job && maar_job_is_scheduled(job))
                 maar_vec_push(&world->sorted_jobs, &job->view);
         }
         if (world->sorted_jobs.n > 0)

@@ -36,14 +36,16 @@ struct maar_task_entry {
     struct maar_label_set *labels;
     struct maar_job_entry *job; /* also while the PodGroup has not arrived */
     uint32_t node_at;           /* place in its node's list */
-    uint32_t job_at;            /* place in its job's list */
+    uint32_t job_at;            /* place in its job's list, or in world->loose */
     uint8_t observed_phase;     /* enum maar_pod_phase */
     bool observed_deleting;
     bool assumed;        /* Binding (or evicted) by us, not confirmed yet */
     bool bind_in_flight; /* its binding was submitted and not answered */
     bool reserved;       /* Pipelined by a reservation, not by the session */
     bool evict_requested; /* Releasing by us; released_ns is not observed yet */
-    bool waited;          /* a reason has been written since it was last bound */
+    bool loose;           /* in world->loose, at job_at */
+    /* Annotations that plugins merge into the binding, session's arena; NULL: none. */
+    struct maar_assignment *assignment;
     const char *waiting_node; /* interned name of a node that has not arrived; NULL */
     char *fault;              /* quarantined: why; NULL when sound */
     /* What the API holds or will hold after the writes in flight: PodScheduled. */
@@ -123,6 +125,12 @@ struct maar_queue_entry {
     bool create_requested;
 };
 
+/* Takes part in sessions: the PodGroup and its queue are there and sound. */
+static inline bool maar_job_is_scheduled(const struct maar_job_entry *job)
+{
+    return job->exists && job->view.queue && !job->fault && !job->queue->fault;
+}
+
 struct maar_node_entry {
     char *uid;
     char *fault;
@@ -159,6 +167,7 @@ struct maar_world {
     struct maar_map *priority_classes; /* -> struct maar_priority_class_record */
     struct maar_map *classes_by_key; /* -> struct maar_class_entry */
     struct maar_map *label_sets;     /* -> struct maar_label_set */
+    MAAR_VEC(struct maar_task_entry *) loose; /* pods of ours that name no PodGroup */
     struct maar_map *waiting_nodes;  /* node name -> list of tasks whose node has not arrived */
     int32_t default_priority;
     MAAR_VEC(struct maar_job_entry *) job_slots;     /* NULL: free */

@@ -122,6 +122,7 @@ void maar_session_close(struct maar_session *session)
         struct maar_task *task = session->kept.data[i];
         if (task->status == MAAR_TASK_ALLOCATED || task->status == MAAR_TASK_PIPELINED)
             maar_world_move(session->world, task, MAAR_TASK_PENDING, MAAR_NO_NODE);
+        maar_task_entry(task)->assignment = NULL;
     }
     if (!early)
         maar_session_write_queues(session);
@@ -245,6 +246,19 @@ static uint32_t host_job_n_schedulable(void *context, const struct maar_job *job
     return n;
 }
 
+static void host_assignment_annotate(struct maar_assignment *assignment, const char *key,
+                                     const char *value)
+{
+    uint32_t n = assignment->n_annotations;
+    struct maar_label *labels = maar_arena_calloc(assignment->arena, n + 1, sizeof *labels);
+    if (n > 0)
+        memcpy(labels, assignment->annotations, n * sizeof *labels);
+    labels[n] = (struct maar_label){maar_arena_strdup(assignment->arena, key),
+                                    maar_arena_strdup(assignment->arena, value)};
+    assignment->annotations = labels;
+    assignment->n_annotations = n + 1;
+}
+
 static void host_queue_amount(void *context, const struct maar_queue *queue, const char *set,
                               uint32_t dim, double value)
 {
@@ -280,5 +294,6 @@ const struct maar_host maar_session_host = {
     .job_fit_error = host_job_fit_error,
     .job_n_schedulable = host_job_n_schedulable,
     .compare_queues = maar_vote_compare_queues,
+    .assignment_annotate = host_assignment_annotate,
     .queue_amount = host_queue_amount,
 };

@@ -35,6 +35,13 @@ struct maar_session {
     uint32_t n_trials;    /* of the bounded searches of all gangs */
 };
 
+/* What the plugins assigned to a task with its node. */
+struct maar_assignment {
+    struct maar_arena *arena;
+    uint32_t n_annotations;
+    struct maar_label *annotations; /* arena */
+};
+
 /* Opens: counts the session, opens the plugins in conf order. The uid is made from the clock and the session's
  * number, so that equal input gives equal output. */
 void maar_session_open(struct maar_session *session, struct maar_world *world,

@@ -81,12 +81,26 @@ static void forget_try(struct maar_session *session, const struct maar_task *tas
     entry->fit_text = NULL;
 }
 
+static void add_annotations(struct maar_write *write, const struct maar_assignment *assignment)
+{
+    write->bind.n_annotations = assignment->n_annotations;
+    write->bind.annotations =
+        maar_arena_calloc(write->arena, assignment->n_annotations, sizeof *write->bind.annotations);
+    for (uint32_t i = 0; i < assignment->n_annotations; i++)
+        write->bind.annotations[i] = (struct maar_label){
+            maar_arena_strdup(write->arena, assignment->annotations[i].key),
+            maar_arena_strdup(write->arena, assignment->annotations[i].value)};
+}
+
 static void send_bind(struct maar_session *session, struct maar_task *task)
 {
     struct maar_task_entry *entry = maar_task_entry(task);
     struct maar_write *write = new_write(session, MAAR_WRITE_BIND, task);
     write->bind.node =
         maar_arena_strdup(write->arena, session->world->nodes.facts[task->node].name);
+    if (entry->assignment)
+        add_annotations(write, entry->assignment);
+    entry->assignment = NULL;
     forget_try(session, task);
     entry->assumed = true;
     entry->bind_in_flight = true;
@@ -160,22 +174,43 @@ void maar_session_release(struct maar_session *session, struct maar_task *task)
 
 /* ---- operations ---- */
 
+/* Asks the plugins that assign parts of a node; what they assign is undone with the placement. */
+static int reserve(struct maar_session *session, struct maar_task *task, uint32_t node)
+{
+    struct maar_task_entry *entry = maar_task_entry(task);
+    for (size_t i = 0; i < session->policy->n_instances; i++) {
+        struct maar_instance *instance = &session->policy->instances[i];
+        if (!instance->open || !instance->plugin->hooks.reserve)
+            continue;
+        struct maar_assignment *assignment = maar_arena_alloc(session->arena, sizeof *assignment);
+        assignment->arena = session->arena;
+        if (entry->assignment)
+            *assignment = *entry->assignment;
+        maar_undo_bytes(&session->undo, &entry->assignment, sizeof entry->assignment);
+        entry->assignment = assignment;
+        struct maar_reasons reasons;
+        maar_reasons_init(&reasons, session->arena);
+        int rc = instance->plugin->hooks.reserve(instance->self, &instance->view, task, node,
+                                                 assignment, &reasons);
+        if (rc < 0)
+            maar_session_task(session, task)->fit_text = maar_reasons_join(&reasons);
+        maar_reasons_fini(&reasons);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
 int maar_statement_place(struct maar_statement *statement, struct maar_task *task, uint32_t node,
                          bool pipelined)
 {
     struct maar_session *session = statement->session;
     size_t mark = maar_statement_mark(statement);
     maar_world_move(session->world, task, pipelined ? MAAR_TASK_PIPELINED : MAAR_TASK_ALLOCATED, node);
-    for (size_t i = 0; i < session->policy->n_instances; i++) {
-        struct maar_instance *instance = &session->policy->instances[i];
-        if (!instance->open || !instance->plugin->hooks.reserve)
-            continue;
-        int rc = instance->plugin->hooks.reserve(instance->self, &instance->view, task, node, NULL,
-                                                 NULL);
-        if (rc < 0) {
-            maar_statement_rewind(statement, mark, true);
-            return rc;
-        }
+    int rc = reserve(session, task, node);
+    if (rc < 0) {
+        maar_statement_rewind(statement, mark, true);
+        return rc;
     }
     maar_vote_on_allocate(session, task);
     return 0;

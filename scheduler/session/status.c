@@ -280,17 +280,26 @@ static const char *outside_text(struct maar_session *session, const struct maar_
     return NULL;
 }
 
+static void write_outside_task(struct maar_session *session, struct maar_task *task)
+{
+    if (!is_waiting(task))
+        return;
+    const char *text = outside_text(session, task);
+    if (text && !(task->gated && maar_task_entry(task)->condition_reason))
+        write_pod(session, task, "Unschedulable", text);
+}
+
 static void write_outside(struct maar_session *session)
 {
-    size_t at = 0;
-    void *value;
-    while (maar_map_next(session->world->tasks_by_uid, &at, NULL, NULL, &value)) {
-        struct maar_task_entry *entry = value;
-        if (!is_waiting(&entry->view))
+    const struct maar_world *world = session->world;
+    for (size_t i = 0; i < world->loose.n; i++)
+        write_outside_task(session, &world->loose.data[i]->view);
+    for (size_t i = 0; i < world->job_slots.n; i++) {
+        const struct maar_job_entry *job = world->job_slots.data[i];
+        if (!job || maar_job_is_scheduled(job))
             continue;
-        const char *text = outside_text(session, &entry->view);
-        if (text && !(entry->view.gated && entry->condition_reason))
-            write_pod(session, &entry->view, "Unschedulable", text);
+        for (size_t t = 0; t < job->tasks.n; t++)
+            write_outside_task(session, job->tasks.data[t]);
     }
 }
 
