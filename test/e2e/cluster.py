@@ -296,8 +296,8 @@ def placements(client):
 
 
 def nodes_by_role(pods, node_of):
-    """(group, role) → the nodes of its pods. Pods of one role are alike, and which of them goes to
-    which of these nodes hangs on their uids."""
+    """group/role → the nodes of its pods. Pods of one role are alike, and which of them goes to which
+    of these nodes hangs on their uids."""
     roles = collections.defaultdict(list)
     for pod in pods:
         role = pod["metadata"].get("annotations", {}).get(ROLE, "")

@@ -59,7 +59,8 @@ need_go() {
     version=$(cd "$here/tools/kube-apiserver" && go env GOVERSION) ||
         die "Go 1.26 or later is needed, and 'go env GOVERSION' failed"
     [[ $version =~ ^go([0-9]+)\.([0-9]+) ]] || die "cannot read the Go version '$version'"
-    ((BASH_REMATCH[1] > 1 || BASH_REMATCH[2] >= 26)) || die "Go 1.26 or later is needed, this is $version"
+    ((BASH_REMATCH[1] > 1 || BASH_REMATCH[2] >= 26)) ||
+        die "Go 1.26 or later is needed, this is $version"
 }
 
 build_one() { # TOOL PACKAGE TARGET LDFLAGS
@@ -82,8 +83,8 @@ build() {
     local minor=${kubernetes_version#v1.} version=k8s.io/component-base/version
     minor=${minor%%.*}
     build_one etcd go.etcd.io/etcd/server/v3 "$etcd" "-s -w"
-    build_one kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver "$kube_apiserver" \
-        "-s -w -X $version.gitVersion=$kubernetes_version -X $version.gitMajor=1 -X $version.gitMinor=$minor"
+    build_one kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver "$kube_apiserver" "-s -w \
+-X $version.gitVersion=$kubernetes_version -X $version.gitMajor=1 -X $version.gitMinor=$minor"
 }
 
 free_ports() { # COUNT

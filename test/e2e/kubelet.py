@@ -4,9 +4,10 @@
 """Plays the kubelets of a cluster that has none.
 
 A new node gets capacity and allocatable from its annotation e2e.maar.dev/capacity (a JSON object of
-resources) or keeps those of its manifest, becomes Ready, and loses the not-ready taint. A node whose
-manifest has a Ready condition keeps that condition, so that a test can hold a node back. A pod that
-is bound becomes Running, and one that is being deleted goes at once, without its grace period.
+resources) or keeps those of its manifest, becomes Ready, and loses the not-ready taint. A node
+whose manifest has a Ready condition keeps that condition, so that a test can hold a node back. A
+pod that is bound becomes Running, and one that is being deleted goes at once, without its grace
+period.
 
 Prints "ready" once it has seen what is there. Ends with SIGTERM or SIGINT.
 """
