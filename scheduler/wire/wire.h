@@ -71,15 +71,18 @@ int maar_wire_decode_watch_protobuf(enum maar_kind kind, const void *data, size_
 int maar_wire_encode_protobuf(enum maar_kind kind, const json_t *object, void **ret_data, size_t *ret_n,
                               struct maar_error *err) __attribute__((warn_unused_result));
 
-/* A stream of YAML or JSON documents → JSON values, one a document; Lists are not unfolded here. `source` names the
- * file. Errors carry file:line:column. `each` gets the line on which the document begins. Sizes and nesting are
- * limited (100 MB, 128 levels, aliases at most 1,000,000 nodes). Positions of values inside a document are found
- * again with maar_wire_yaml_locate. */
+/* A stream of YAML or JSON documents → JSON values, one a document; Lists are not unfolded here, documents that are
+ * empty or null are passed over. `source` names the file. Errors carry file:line:column. `each` borrows the value
+ * (json_incref keeps it) and gets the line on which the document begins; when it returns other than 0, reading ends
+ * with that. Scalars mean what kubectl takes them for (YAML 1.1: yes and on are true, 010 is 8). Sizes and nesting
+ * are limited (100 MB, 128 levels, aliases stand for at most 1,000,000 nodes and 100 MB). Positions of values inside
+ * a document are found again with maar_wire_yaml_locate. */
 typedef int (*maar_wire_document_fn)(void *context, json_t *document, int line, struct maar_error *err);
 int maar_wire_yaml_each(const char *text, size_t n, const char *source, maar_wire_document_fn each,
                         void *context, struct maar_error *err) __attribute__((warn_unused_result));
-/* Line and column of a path such as "spec.cluster.nodes[2].cpu" in document number `index`; 0 and the longest known
- * prefix's position when the path is not there. */
+/* Line and column of a path such as "spec.cluster.nodes[2].cpu" or "metadata.labels[example.com/a]" in document
+ * number `index` (those that were passed over do not count): where the key or the list element stands, or the longest
+ * known prefix when the path is not there. 0; -ENOENT without such a document. */
 int maar_wire_yaml_locate(const char *text, size_t n, size_t index, const char *path, int *ret_line,
                           int *ret_column);
 /* Writes a JSON value as YAML (block style, keys in insertion order). */
@@ -95,8 +98,11 @@ struct maar_request {
 };
 void maar_request_fini(struct maar_request *request);
 /* The request of a write. Statuses are merge patches of the object (PodGroup: its main resource, since it has no
- * status subresource; pod conditions: strategic merge patch of pods/status). A PodGroup condition list is an array,
- * so `current` (the newest JSON of the PodGroup that the caller holds, may be NULL) supplies the others. */
+ * status subresource; pod conditions: strategic merge patch of pods/status) and carry its uid, so that they cannot
+ * reach a later object of the same name. `current` is the newest JSON of the object that the caller holds, or NULL:
+ * a PodGroup's supplies the conditions of other types (its list is replaced as a whole), a queue's the resources that
+ * are not allocated any more and must go, a pod's whether the condition's status changed (its transition time stays
+ * when not). `component` signs events without a source. */
 int maar_wire_request(const struct maar_write *write, const json_t *current, const char *component,
                       struct maar_request *ret_request, struct maar_error *err)
     __attribute__((warn_unused_result));
