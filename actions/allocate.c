@@ -7,7 +7,8 @@
  * still being released holds that room until the session ends. A job that cannot be completed leaves nothing behind.
  * In a queue with dequeueStrategy fifo a job that was refused ends the queue's turns.
  *
- * Configuration key: predicateErrorCacheEnable (bool, true): accepted; refused classes are always remembered. */
+ * Configuration key: predicateErrorCacheEnable (bool, true): under `compatibility: volcano`, a node that refused one
+ * pod of a role is not asked for the next of that role. Without it pods are told apart by what they ask. */
 
 #include <maar/turns.h>
 
@@ -22,6 +23,7 @@ struct run {
     const struct maar_action_host *host;
     void *session;
     const struct maar_view *view;
+    uint32_t place_flags;
     struct maar_turns turns;
     struct sheet *sheets; /* [job slot] */
     size_t n_job_slots;
@@ -124,7 +126,7 @@ static bool take_turn(struct run *run, const struct maar_job *job)
     struct maar_statement *statement = host->begin(run->session);
     size_t start = host->mark(statement);
     struct maar_place_result result =
-        host->place(statement, job, tasks, n, MAAR_PLACE_UNTIL_READY);
+        host->place(statement, job, tasks, n, run->place_flags);
     sheet->at += result.n_tried;
 
     bool ready = host->job_ready(run->session, job);
@@ -148,10 +150,12 @@ static bool take_turn(struct run *run, const struct maar_job *job)
 }
 
 static void execute(void *session, const struct maar_action_host *host,
-                    const struct maar_arguments *arguments)
+                    const struct maar_arguments *conf)
 {
-    (void)arguments;
     struct run run = {.host = host, .session = session, .view = host->view(session)};
+    run.place_flags = MAAR_PLACE_UNTIL_READY;
+    if (host->host->argument_bool(conf, "predicateErrorCacheEnable"))
+        run.place_flags |= MAAR_PLACE_ROLE_MEMORY;
     maar_turns_init(&run.turns, host, session);
     collect(&run);
 
@@ -175,7 +179,7 @@ static void execute(void *session, const struct maar_action_host *host,
 
 static const struct maar_argument arguments[] = {
     {"predicateErrorCacheEnable", MAAR_ARGUMENT_BOOL, "true", NULL,
-     "Accepted for Volcano's sake; classes without a node are always remembered within a job."},
+     "Under compatibility: volcano, nodes that refused one pod of a role are not asked for the next."},
     {NULL, MAAR_ARGUMENT_BOOL, NULL, NULL, NULL},
 };
 

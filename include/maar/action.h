@@ -21,6 +21,9 @@ enum maar_place_flags {
     MAAR_PLACE_IDLE_ONLY = 1 << 1,
     /* No resource check and no queue room: pods that ask for nothing (backfill). */
     MAAR_PLACE_BEST_EFFORT = 1 << 2,
+    /* `compatibility: volcano` only: a node that refused one task of a role is not asked again for another of that
+     * role in the same call, also when the two differ (Volcano's predicate error cache). */
+    MAAR_PLACE_ROLE_MEMORY = 1 << 3,
 };
 
 struct maar_place_result {

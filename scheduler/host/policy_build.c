@@ -105,7 +105,8 @@ static int build_steps(struct maar_policy *policy, const struct maar_registry *r
             arguments->table = step->action->arguments;
             log_argument_problems(conf, arguments, step->action->arguments);
         }
-        step->arguments = arguments ? arguments : &policy->no_arguments;
+        step->defaults.table = step->action->arguments;
+        step->arguments = arguments ? arguments : &step->defaults;
         policy->n_steps++;
     }
     return 0;

@@ -2,12 +2,18 @@
  * Copyright The maar Authors */
 /* Placing the tasks of one job, one after the other, in a statement: queue room, filters, the best node. */
 
+#include "base/bitset.h"
 #include "place/place.h"
 
 /* Classes of this call for which no node was found: their other tasks need no second look. */
 struct refused {
     MAAR_VEC(const struct maar_class *) classes;
     MAAR_VEC(const char *) texts;
+};
+
+struct role_memory {
+    bool checked;
+    uint64_t *refused; /* NULL: all members are alike */
 };
 
 struct placing {
@@ -17,6 +23,8 @@ struct placing {
     uint32_t flags;
     bool compatible;
     struct refused refused;
+    /* [role slot]: with MAAR_PLACE_ROLE_MEMORY, the nodes that refused one of the role. */
+    struct role_memory *roles;
     struct maar_place_result result;
 };
 
@@ -51,6 +59,35 @@ static struct maar_choice choose_nominated(const struct placing *p, const struct
     return (struct maar_choice){node, !maar_fits_idle(nodes, &task->cls->request, node)};
 }
 
+/* Matters only for roles whose members differ: for equal ones a node that refused stays one that refuses. */
+static bool is_mixed(const struct maar_job *job, uint32_t role_slot)
+{
+    const struct maar_class *first = NULL;
+    for (uint32_t i = 0; i < job->n_tasks; i++) {
+        const struct maar_task *task = job->tasks[i];
+        if (task->role_slot != role_slot || task->status != MAAR_TASK_PENDING)
+            continue;
+        if (first && task->cls != first)
+            return true;
+        first = task->cls;
+    }
+    return false;
+}
+
+/* The nodes that refused the task's role in this call; NULL where that is not remembered. */
+static uint64_t *role_memory(const struct placing *p, const struct maar_task *task)
+{
+    if (!p->compatible || !(p->flags & MAAR_PLACE_ROLE_MEMORY) || !*task->role)
+        return NULL;
+    struct role_memory *role = &p->roles[task->role_slot];
+    if (!role->checked && is_mixed(p->job, task->role_slot))
+        role->refused = maar_arena_calloc(p->session->arena,
+                                          MAAR_BITSET_WORDS(p->session->world->nodes.n_slots),
+                                          sizeof *role->refused);
+    role->checked = true;
+    return role->refused;
+}
+
 static struct maar_choice choose(const struct placing *p, const struct maar_task *task)
 {
     if (!(p->flags & MAAR_PLACE_BEST_EFFORT) && task->nominated_node != MAAR_NO_NODE) {
@@ -58,8 +95,10 @@ static struct maar_choice choose(const struct placing *p, const struct maar_task
         if (choice.node != MAAR_NO_NODE)
             return choice;
     }
-    return maar_is_indexable(p->session) ? maar_index_choose(p->session, task, p->flags)
-                                         : maar_scan_choose(p->session, task, p->flags);
+    uint64_t *refused = role_memory(p, task);
+    if (refused || !maar_is_indexable(p->session))
+        return maar_scan_choose(p->session, task, p->flags, refused);
+    return maar_index_choose(p->session, task, p->flags);
 }
 
 static bool has_room(struct placing *p, const struct maar_task *task)
@@ -250,6 +289,7 @@ struct maar_place_result maar_place_tasks(struct maar_statement *statement, cons
         p.result.n_tried = (uint32_t)n;
         return p.result;
     }
+    p.roles = maar_arena_calloc(p.session->arena, job->n_roles + 1, sizeof *p.roles);
     place_all(&p, tasks, n);
     note_gang(&p);
     maar_vec_fini(&p.refused.classes);

@@ -42,9 +42,10 @@ void maar_run_local_scores(struct maar_session *session, const struct maar_task 
                            const uint32_t *nodes, size_t n, double *node_sum, double *batch_sum);
 double maar_total_score(struct maar_session *session, double node_sum, double batch_sum);
 
-/* scan.c: the plain path */
+/* scan.c: the plain path. `refused` is NULL or a bitset over node slots: members are left out, and nodes that refuse
+ * this task become members. */
 struct maar_choice maar_scan_choose(struct maar_session *session, const struct maar_task *task,
-                                    uint32_t flags);
+                                    uint32_t flags, uint64_t *refused);
 /* The candidates of the better tier, best first: up to n_max. *ret_pipelined tells the tier. */
 size_t maar_scan_candidates(struct maar_session *session, const struct maar_task *task,
                             uint32_t *ret_nodes, size_t n_max, bool *ret_pipelined);

@@ -15,24 +15,28 @@ struct candidates {
 
 /* Live nodes that pass room and filters, in two tiers: idle room first. */
 static size_t filter_nodes(struct maar_session *session, const struct maar_task *task, uint32_t flags,
-                           uint32_t *nodes)
+                           uint64_t *refused, uint32_t *nodes)
 {
     const struct maar_nodes *all = &session->world->nodes;
     bool checks_room = !(flags & MAAR_PLACE_BEST_EFFORT);
     size_t n = 0;
     for (uint32_t slot = 0; slot < all->n_slots; slot++) {
-        if (!maar_bit_get(all->live, slot))
+        if (!maar_bit_get(all->live, slot) || (refused && maar_bit_get(refused, slot)))
             continue;
-        if (checks_room && !maar_fits_future(all, &task->cls->request, slot))
-            continue;
-        nodes[n++] = slot;
+        if (!checks_room || maar_fits_future(all, &task->cls->request, slot))
+            nodes[n++] = slot;
+        else if (refused)
+            maar_bit_set(refused, slot);
     }
     uint8_t *fit = maar_calloc(n ? n : 1, 1);
     maar_run_filters(session, task, nodes, n, fit, false, false);
     size_t n_fit = 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         if (fit[i] == MAAR_FIT_OK)
             nodes[n_fit++] = nodes[i];
+        else if (refused)
+            maar_bit_set(refused, nodes[i]);
+    }
     free(fit);
     return n_fit;
 }
@@ -97,12 +101,12 @@ static void score_nodes(struct maar_session *session, const struct maar_task *ta
 }
 
 static struct candidates find_candidates(struct maar_session *session, const struct maar_task *task,
-                                         uint32_t flags)
+                                         uint32_t flags, uint64_t *refused)
 {
     struct candidates found = {0};
     uint32_t n_slots = session->world->nodes.n_slots;
     found.nodes = maar_calloc(n_slots ? n_slots : 1, sizeof *found.nodes);
-    found.n = filter_nodes(session, task, flags, found.nodes);
+    found.n = filter_nodes(session, task, flags, refused, found.nodes);
     found.n = split(session, task, flags, found.nodes, found.n, &found.pipelined);
     if (found.n > 0) {
         found.scores = maar_calloc(found.n, sizeof *found.scores);
@@ -142,9 +146,9 @@ static uint32_t ask_best(struct maar_session *session, const struct maar_task *t
 }
 
 struct maar_choice maar_scan_choose(struct maar_session *session, const struct maar_task *task,
-                                    uint32_t flags)
+                                    uint32_t flags, uint64_t *refused)
 {
-    struct candidates found = find_candidates(session, task, flags);
+    struct candidates found = find_candidates(session, task, flags, refused);
     struct maar_choice choice = {MAAR_NO_NODE, found.pipelined};
     size_t best = 0;
     for (size_t i = 1; i < found.n; i++)
@@ -164,7 +168,7 @@ struct maar_choice maar_scan_choose(struct maar_session *session, const struct m
 size_t maar_scan_candidates(struct maar_session *session, const struct maar_task *task,
                             uint32_t *ret_nodes, size_t n_max, bool *ret_pipelined)
 {
-    struct candidates found = find_candidates(session, task, 0);
+    struct candidates found = find_candidates(session, task, 0, NULL);
     *ret_pipelined = found.pipelined;
     size_t n = found.n < n_max ? found.n : n_max;
     for (size_t k = 0; k < n; k++) {

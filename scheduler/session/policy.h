@@ -39,6 +39,7 @@ struct maar_tier {
 struct maar_step {
     const struct maar_action *action;
     const struct maar_arguments *arguments; /* never NULL */
+    struct maar_arguments defaults;         /* when the configuration has none for it */
 };
 
 struct maar_filter_use {
@@ -59,7 +60,6 @@ struct maar_policy {
     struct maar_tier *tiers;
     size_t n_steps;
     struct maar_step *steps;
-    struct maar_arguments no_arguments;
     /* Filters and scores of all tiers that are enabled and active, in order. */
     size_t n_filters;
     struct maar_filter_use *filters;
