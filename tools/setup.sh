@@ -9,10 +9,12 @@
 # Purposes: build (programs, plugins, tests), lint, fuzz, e2e. Says nothing when all is there.
 # Elsewhere than on Debian and Ubuntu, and with SETUP=off, it names what is missing and fails.
 
+# shellcheck disable=SC2034  # the lists are used by name
+
 set -euo pipefail
 
 # What is asked for -> the package that has it. "command:" is a program, "library:" a pkg-config
-# module, "file:" a header.
+# module, "file:" a file.
 build=(
     command:cc gcc
     file:/usr/include/stdio.h libc6-dev
