@@ -97,7 +97,7 @@ static void collect(struct run *run)
     }
 }
 
-/* Pods of a gang that ask for nothing must find a node as well when the minimum needs them. */
+/* Pods that ask for nothing must find a node as well, as many as the minimum needs; backfill places the others. */
 static bool place_best_effort(struct run *run, struct maar_statement *statement,
                               const struct maar_job *job)
 {
@@ -105,15 +105,15 @@ static bool place_best_effort(struct run *run, struct maar_statement *statement,
         (int64_t)maar_job_n_ready(job) >= job->min_available ||
         !run->host->has_action(run->session, "backfill"))
         return true;
-    const struct maar_task **tasks = allocate(job->n_tasks, sizeof *tasks);
-    size_t n = 0;
-    for (uint32_t i = 0; i < job->n_tasks; i++)
-        if (job->tasks[i]->status == MAAR_TASK_PENDING && job->tasks[i]->cls->best_effort &&
-            !job->tasks[i]->gated)
-            tasks[n++] = job->tasks[i];
-    run->host->place(statement, job, tasks, n, MAAR_PLACE_BEST_EFFORT);
-    free(tasks);
-    return (int64_t)maar_job_n_ready(job) >= job->min_available;
+    for (uint32_t i = 0; i < job->n_tasks; i++) {
+        const struct maar_task *task = job->tasks[i];
+        if (task->status != MAAR_TASK_PENDING || !task->cls->best_effort || task->gated)
+            continue;
+        run->host->place(statement, job, &task, 1, MAAR_PLACE_BEST_EFFORT);
+        if ((int64_t)maar_job_n_ready(job) >= job->min_available)
+            return true;
+    }
+    return false;
 }
 
 /* One turn. True when the job is done for this session or still has a chance, false when it was refused. */
