@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The maar Authors
 #
-# shellcheck over all scripts; Python files compile.
+# All scripts pass shellcheck; Python files parse.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 status=0
 mapfile -t shells < <(git ls-files -- '*.sh' .ci/run)
-shellcheck --shell=bash --severity=warning --format=gcc "${shells[@]}" || status=1
+# SC2120: a function whose arguments are optional.
+shellcheck --shell=bash --severity=warning --exclude=SC2120 --format=gcc "${shells[@]}" || status=1
 while IFS= read -r file; do
     python3 - "$file" <<'PY' || status=1
 import ast, sys
