@@ -245,6 +245,7 @@ static void run_session(struct maar_engine *engine)
     maar_session_open(&session, engine->world, engine->policy, engine->place, now_ns);
     maar_host_run_actions(&session);
     maar_session_close(&session);
+    engine->relevant |= session.n_phases > 0;
     engine->n_undo_errors += session.n_undo_errors;
     engine->n_bad_answers += session.n_bad_answers;
     for (size_t i = 0; i < session.writes.n; i++)

@@ -30,6 +30,7 @@ struct maar_session {
     const char *component; /* source of events */
     const char *action;    /* name of the running action */
     size_t n_binds;
+    size_t n_phases; /* PodGroups whose phase it changed: the next session may decide otherwise */
     size_t n_undo_errors; /* discards that did not restore the hash */
     size_t n_bad_answers; /* hooks that returned nonsense */
     uint32_t n_trials;    /* of the bounded searches of all gangs */

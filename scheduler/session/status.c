@@ -178,6 +178,7 @@ static void write_group(struct maar_session *session, struct maar_job_entry *ent
     bool condition = entry->condition_type && upsert_condition(session, entry);
     enum maar_phase phase = maar_job_phase(session, job, unschedulable);
     bool phase_changed = phase != entry->written_phase;
+    session->n_phases += phase_changed;
     bool changed = phase_changed || condition ||
                    entry->written_running != (int32_t)job->n[MAAR_TASK_RUNNING] ||
                    entry->written_succeeded != (int32_t)job->n[MAAR_TASK_SUCCEEDED] ||
