@@ -294,10 +294,15 @@ bool maar_tasks_apply(struct maar_world *world, const struct maar_record *record
     return changed;
 }
 
+/* Volcano compares a numbered name with one without number by age; three such tasks may then come in a circle, so
+ * that the order of arrival decides. Here the numbered ones go first. */
 int maar_task_compare_default(const struct maar_task *l, const struct maar_task *r)
 {
-    if (l->order_index >= 0 && r->order_index >= 0 && l->order_index != r->order_index)
+    if (l->order_index != r->order_index) {
+        if (l->order_index < 0 || r->order_index < 0)
+            return l->order_index < 0 ? 1 : -1;
         return l->order_index < r->order_index ? -1 : 1;
+    }
     if (l->created_ns != r->created_ns)
         return l->created_ns < r->created_ns ? -1 : 1;
     return strcmp(l->uid, r->uid);
