@@ -26,6 +26,7 @@ struct maar_cluster {
     struct maar_kubelets *kubelets;
     struct maar_journal journal;
     unsigned cycle;
+    unsigned last_fault;
     bool started;
     MAAR_VEC(struct hold) holds;
     MAAR_VEC(struct maar_fault) faults;
@@ -115,6 +116,16 @@ void maar_cluster_tick(struct maar_cluster *cluster, int64_t now_ns)
         return;
     maar_kubelets_observe(cluster->kubelets, cluster->cycle);
     maar_kubelets_act(cluster->kubelets, cluster->cycle, now_ns);
+}
+
+bool maar_cluster_has_flight(const struct maar_cluster *cluster, const char *pod)
+{
+    return maar_map_find(cluster->in_flight, pod) != NULL;
+}
+
+unsigned maar_cluster_last_fault(const struct maar_cluster *cluster)
+{
+    return cluster->last_fault;
 }
 
 bool maar_cluster_is_busy(const struct maar_cluster *cluster)
@@ -318,6 +329,7 @@ static int find_fault(struct maar_cluster *cluster, const struct maar_cluster_wr
     MAAR_VEC_EACH (&cluster->faults, fault) {
         if (strikes(fault, write)) {
             fault->times--;
+            cluster->last_fault = cluster->cycle;
             return fault->code;
         }
     }

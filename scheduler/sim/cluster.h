@@ -39,6 +39,10 @@ void maar_cluster_begin_cycle(struct maar_cluster *cluster);
 size_t maar_cluster_end_cycle(struct maar_cluster *cluster);
 /* Real time instead: sets the clock and lets the kubelets act. */
 void maar_cluster_tick(struct maar_cluster *cluster, int64_t now_ns);
+/* A binding of the pod ("ns/name") is on its way. */
+bool maar_cluster_has_flight(const struct maar_cluster *cluster, const char *pod);
+/* The last cycle in which an injected fault struck, 0 for none. */
+unsigned maar_cluster_last_fault(const struct maar_cluster *cluster);
 /* Something will still change by itself: pods in motion, holds. */
 bool maar_cluster_is_busy(const struct maar_cluster *cluster);
 

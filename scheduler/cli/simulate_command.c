@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The maar Authors
+// `maarctl simulate`: reads the scenario, plays it, prints what came out.
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "cli/command.h"
+#include "cli/simulate_link.h"
+#include "cli/simulate_table.h"
+#include "sim/report.h"
+#include "sim/simulation.h"
+
+static const char usage[] =
+    "Usage: maarctl simulate -f FILE... [OPTION...]\n"
+    "\n"
+    "Plays a scenario (manifests and what happens over time) on an embedded cluster in virtual\n"
+    "time and checks its expectations and invariants.\n"
+    "\n"
+    "  -f, --filename FILE      a scenario or manifests; more than once, or - for standard input\n"
+    "  -c, --conf FILE          scheduler.conf; wins over the scenario's\n"
+    "  -o, --output FORMAT      table (default), json or yaml\n"
+    "      --cycles N           at most N cycles\n"
+    "      --explain OBJECT     why the pod or PodGroup NAMESPACE/NAME waits at the end\n"
+    "      --via api            through the real client and an HTTP server instead of directly\n"
+    "      --shuffle SEED       run a second time with objects in another order; the outcome must\n"
+    "                           be the same\n"
+    "      --plugins-dir DIR    load custom plugins from there, too\n"
+    "      --reference          place with the plain path: scan all nodes for each task\n"
+    "  -v, --verbose            log; twice for more\n"
+    "  -h, --help               this text\n"
+    "\n"
+    "Exit status: 0 all expectations met and no invariant broken, 1 otherwise, 2 bad input.\n";
+
+enum output {
+    OUTPUT_TABLE,
+    OUTPUT_JSON,
+    OUTPUT_YAML,
+};
+
+struct request {
+    MAAR_VEC(const char *) files;
+    MAAR_VEC(const char *) explains;
+    const char *plugins_dir;
+    enum output output;
+    bool via_api;
+    bool shuffles;
+    uint64_t seed;
+    struct maar_simulation_options options;
+};
+
+/* ---- arguments ---- */
+
+static bool read_number(const char *text, unsigned long long max, unsigned long long *ret)
+{
+    char *end;
+    if (*text < '0' || *text > '9')
+        return false;
+    unsigned long long number = strtoull(text, &end, 10);
+    *ret = number;
+    return !*end && number <= max;
+}
+
+static int complain(const char *option, const char *value, const char *expected)
+{
+    fprintf(stderr, "maarctl simulate: %s %s: expected %s\n", option, value, expected);
+    return MAAR_EXIT_INPUT;
+}
+
+static int take_output(struct request *request, const char *value)
+{
+    static const char *const names[] = {"table", "json", "yaml", NULL};
+    for (size_t i = 0; names[i]; i++) {
+        if (strcmp(names[i], value) == 0) {
+            request->output = (enum output)i;
+            return MAAR_EXIT_OK;
+        }
+    }
+    return complain("-o", value, "table, json or yaml");
+}
+
+enum {
+    OPTION_CYCLES = 256,
+    OPTION_EXPLAIN,
+    OPTION_VIA,
+    OPTION_SHUFFLE,
+    OPTION_PLUGINS_DIR,
+    OPTION_REFERENCE,
+};
+
+static int take_option(struct request *request, int option, const char *value)
+{
+    unsigned long long number = 0;
+    switch (option) {
+    case 'f':
+        maar_vec_push(&request->files, value);
+        return MAAR_EXIT_OK;
+    case 'c':
+        request->options.conf_path = value;
+        return MAAR_EXIT_OK;
+    case 'o':
+        return take_output(request, value);
+    case 'v':
+        maar_log_set_verbosity(maar_log_verbosity() < 0 ? 0 : maar_log_verbosity() + 4);
+        return MAAR_EXIT_OK;
+    case OPTION_CYCLES:
+        if (!read_number(value, 10000000, &number) || number == 0)
+            return complain("--cycles", value, "a number from 1 to 10000000");
+        request->options.cycles = (unsigned)number;
+        return MAAR_EXIT_OK;
+    case OPTION_EXPLAIN:
+        maar_vec_push(&request->explains, value);
+        return MAAR_EXIT_OK;
+    case OPTION_VIA:
+        request->via_api = strcmp(value, "api") == 0;
+        return request->via_api ? MAAR_EXIT_OK : complain("--via", value, "api");
+    case OPTION_SHUFFLE:
+        if (!read_number(value, UINT64_MAX, &number))
+            return complain("--shuffle", value, "a number");
+        request->shuffles = true;
+        request->seed = number;
+        return MAAR_EXIT_OK;
+    case OPTION_PLUGINS_DIR:
+        request->plugins_dir = value;
+        return MAAR_EXIT_OK;
+    case OPTION_REFERENCE:
+        request->options.reference = true;
+        return MAAR_EXIT_OK;
+    default:
+        fputs("Try: maarctl simulate --help\n", stderr);
+        return MAAR_EXIT_INPUT;
+    }
+}
+
+/* -1: go on. */
+static int read_arguments(struct request *request, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"filename", required_argument, NULL, 'f'},
+        {"conf", required_argument, NULL, 'c'},
+        {"output", required_argument, NULL, 'o'},
+        {"cycles", required_argument, NULL, OPTION_CYCLES},
+        {"explain", required_argument, NULL, OPTION_EXPLAIN},
+        {"via", required_argument, NULL, OPTION_VIA},
+        {"shuffle", required_argument, NULL, OPTION_SHUFFLE},
+        {"plugins-dir", required_argument, NULL, OPTION_PLUGINS_DIR},
+        {"reference", no_argument, NULL, OPTION_REFERENCE},
+        {"verbose", no_argument, NULL, 'v'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    int option;
+    optind = 1;
+    while ((option = getopt_long(argc, argv, "f:c:o:vh", options, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(usage, stdout);
+            return MAAR_EXIT_OK;
+        }
+        int code = take_option(request, option, optarg);
+        if (code != MAAR_EXIT_OK)
+            return code;
+    }
+    for (; optind < argc; optind++)
+        maar_vec_push(&request->files, argv[optind]);
+    if (request->files.n == 0) {
+        fputs("maarctl simulate: no file given; use -f FILE\n", stderr);
+        return MAAR_EXIT_INPUT;
+    }
+    return -1;
+}
+
+/* ---- running ---- */
+
+static void show_progress(void *context, unsigned cycle, unsigned n_cycles)
+{
+    int64_t *last_ns = context;
+    int64_t now_ns = maar_clock_mono_ns();
+    if (now_ns - *last_ns < 200 * MAAR_MILLISECOND_NS)
+        return;
+    *last_ns = now_ns;
+    fprintf(stderr, "\rcycle %u of at most %u\033[K\r", cycle, n_cycles);
+}
+
+/* Plays the scenario once; the simulation is the caller's. */
+static int play(const struct maar_scenario *scenario, const struct maar_simulation_options *options,
+                struct maar_simulation **ret, struct maar_error *err)
+{
+    struct maar_simulation *simulation = NULL;
+    int rc = maar_simulation_create(scenario, options, &simulation, err);
+    if (rc < 0)
+        return rc;
+    rc = maar_simulation_run(simulation, err);
+    if (rc < 0)
+        maar_simulation_destroy(simulation);
+    else
+        *ret = simulation;
+    return rc;
+}
+
+/* Invariant (vii): decisions must not depend on the order in which objects come. */
+static void compare_runs(const json_t *plain, const json_t *shuffled, uint64_t seed,
+                         struct maar_violations *violations)
+{
+    static const char *const parts[] = {"binds", "evictions", "pods", "podGroups", "queues", NULL};
+    for (size_t i = 0; parts[i]; i++) {
+        const json_t *a = json_object_get(plain, parts[i]),
+                     *b = json_object_get(shuffled, parts[i]);
+        if (!json_equal(a, b))
+            maar_violations_add(violations, 0, "vii",
+                                "%s differ when objects come in the order of "
+                                "seed %llu",
+                                parts[i], (unsigned long long)seed);
+    }
+}
+
+static void print_report(const struct request *request, const json_t *report)
+{
+    struct maar_text text = MAAR_TEXT_INIT;
+    if (request->output == OUTPUT_JSON) {
+        json_dumpf(report, stdout, JSON_INDENT(1));
+        putchar('\n');
+        return;
+    }
+    if (request->output == OUTPUT_YAML)
+        maar_wire_yaml_dump(report, &text);
+    else
+        maar_simulate_table(report, &text);
+    fputs(maar_text_get(&text), stdout);
+    maar_text_fini(&text);
+}
+
+static int print_explanations(const struct request *request,
+                              const struct maar_simulation *simulation)
+{
+    int code = MAAR_EXIT_OK;
+    for (size_t i = 0; i < request->explains.n; i++) {
+        struct maar_text text = MAAR_TEXT_INIT;
+        const char *object = request->explains.data[i];
+        if (maar_engine_explain(maar_simulation_engine(simulation), object, &text) < 0) {
+            fprintf(stderr, "maarctl simulate: --explain %s: there is no such pod or PodGroup\n",
+                    object);
+            code = MAAR_EXIT_INPUT;
+        } else {
+            /* Beside JSON or YAML the explanation must not spoil the document. */
+            FILE *out = request->output == OUTPUT_TABLE ? stdout : stderr;
+            fprintf(out, "\n%s%s", maar_text_get(&text),
+                    text.n && text.data[text.n - 1] == '\n' ? "" : "\n");
+        }
+        maar_text_fini(&text);
+    }
+    return code;
+}
+
+static int finish(const struct request *request, struct maar_simulation *simulation)
+{
+    const char *differences = maar_simulation_differences(simulation);
+    const struct maar_violations *violations = maar_simulation_violations(simulation);
+    json_t *report = maar_report_create(simulation);
+    print_report(request, report);
+    json_decref(report);
+    int code = print_explanations(request, simulation);
+    fflush(stdout);
+    if (*differences)
+        fprintf(stderr, "Expectations not met:\n%s", differences);
+    for (size_t i = 0; request->output != OUTPUT_TABLE && i < violations->n; i++)
+        fprintf(stderr, "cycle %u: invariant (%s): %s\n", violations->data[i].cycle,
+                violations->data[i].invariant, violations->data[i].text);
+    if (request->output == OUTPUT_TABLE && !*differences && violations->n == 0 &&
+        maar_simulation_scenario(simulation)->expects.n > 0)
+        puts("\nAll expectations met.");
+    return code ? code : *differences || violations->n ? MAAR_EXIT_NO : MAAR_EXIT_OK;
+}
+
+static int run(struct request *request, const struct maar_scenario *scenario,
+               struct maar_error *err)
+{
+    struct maar_simulation *simulation = NULL, *shuffled = NULL;
+    int rc = play(scenario, &request->options, &simulation, err);
+    if (rc == 0 && request->shuffles) {
+        struct maar_simulation_options options = request->options;
+        options.shuffle = true;
+        options.seed = request->seed;
+        rc = play(scenario, &options, &shuffled, err);
+    }
+    if (rc == 0 && shuffled) {
+        json_t *plain = maar_report_create(simulation), *other = maar_report_create(shuffled);
+        compare_runs(plain, other, request->seed, maar_simulation_violations(shuffled));
+        json_decref(plain);
+        json_decref(other);
+    }
+    int code = MAAR_EXIT_INPUT;
+    if (rc == 0)
+        code = finish(request, shuffled ? shuffled : simulation);
+    maar_simulation_destroy(simulation);
+    maar_simulation_destroy(shuffled);
+    return code;
+}
+
+static int load_modules(const struct request *request, struct maar_registry *registry,
+                        struct maar_error *err)
+{
+    int rc = maar_registry_load_builtin(registry, err);
+    if (rc == 0 && request->plugins_dir)
+        rc = maar_registry_load_plugins(registry, request->plugins_dir, err);
+    return rc;
+}
+
+static int simulate(struct request *request)
+{
+    struct maar_error err = MAAR_ERROR_INIT;
+    struct maar_scenario *scenario = NULL;
+    struct maar_simulation_link *link = NULL;
+    struct maar_registry *registry = maar_registry_create();
+    int64_t last_progress_ns = 0;
+    int code = MAAR_EXIT_INPUT;
+    int rc = load_modules(request, registry, &err);
+    if (rc == 0)
+        rc = maar_scenario_read(request->files.data, request->files.n, &scenario, &err);
+    if (rc == 0 && request->via_api) {
+        link = maar_simulate_link_create(&err);
+        rc = link ? 0 : -1;
+    }
+    request->options.registry = registry;
+    request->options.link = link;
+    if (isatty(STDERR_FILENO)) {
+        request->options.progress = show_progress;
+        request->options.progress_context = &last_progress_ns;
+    }
+    if (rc == 0)
+        code = run(request, scenario, &err);
+    if (*err.text)
+        fprintf(stderr, "maarctl simulate: %s\n", err.text);
+    maar_scenario_destroy(scenario);
+    maar_simulate_link_destroy(link);
+    maar_registry_destroy(registry);
+    return code;
+}
+
+int maar_cli_simulate(int argc, char **argv)
+{
+    struct request request = {.output = OUTPUT_TABLE};
+    maar_log_set_verbosity(-1);
+    int code = read_arguments(&request, argc, argv);
+    if (code < 0)
+        code = simulate(&request);
+    maar_vec_fini(&request.files);
+    maar_vec_fini(&request.explains);
+    return code;
+}
