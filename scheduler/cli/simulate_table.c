@@ -38,13 +38,14 @@ static void add_number(struct table *table, const json_t *value)
     maar_vec_push(&table->cells, cell);
 }
 
-static void print_row(struct maar_text *out, const char *const *cells, const size_t *widths,
-                      size_t n)
+static void print_row(struct maar_text *out, const char *const *cells, const size_t *widths, size_t n)
 {
+    size_t pad = 2;
     for (size_t i = 0; i < n; i++) {
-        maar_text_addf(out, "%s%s", i ? "  " : "  ", cells[i]);
-        for (size_t k = strlen(cells[i]); i + 1 < n && k < widths[i]; k++)
-            maar_text_add_char(out, ' ');
+        size_t width = strlen(cells[i]);
+        if (width > 0)
+            maar_text_addf(out, "%*s%s", (int)pad, "", cells[i]);
+        pad = width > 0 ? widths[i] - width + 2 : pad + widths[i] + 2;
     }
     maar_text_add(out, "\n");
 }

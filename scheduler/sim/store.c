@@ -461,7 +461,9 @@ static void stamp_identity(struct maar_store *store, json_t *document, const cha
                             json_string(maar_time_format(store->now_ns, time)));
     if (!json_object_get(metadata, "generation") && json_object_get(document, "spec"))
         json_object_set_new(metadata, "generation", json_integer(1));
-    if (*ns)
+    if (!*ns)
+        json_object_del(metadata, "namespace");
+    else if (!*maar_document_namespace(document)) /* else ns may be the very text that is there */
         json_object_set_new(metadata, "namespace", json_string(ns));
 }
 
