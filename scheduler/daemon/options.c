@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The maar Authors */
+
+/* One table says each flag's form, where its value goes and what --help says. Flags that Volcano has and maar does
+ * not use carry a note instead, which is logged when such a flag is given: nothing a user sets is dropped in
+ * silence. */
+
+#include "daemon/options.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+enum form {
+    FORM_TEXT,
+    FORM_TEXTS, /* repeatable */
+    FORM_BOOL,
+    FORM_INT,
+    FORM_NUMBER,
+    FORM_DURATION,
+};
+
+enum group {
+    GROUP_CLUSTER,
+    GROUP_SCHEDULING,
+    GROUP_PROCESS,
+    GROUP_ACCEPTED, /* not in the main help */
+};
+
+#define NOWHERE ((size_t)-1)
+
+struct flag {
+    const char *name;
+    enum form form;
+    enum group group;
+    size_t at; /* in struct maar_options */
+    const char *help;
+    const char *note; /* logged when the flag is given; NULL: it works */
+};
+
+#define AT(field) offsetof(struct maar_options, field)
+
+static const char not_sampled[] = "maar looks at every node";
+static const char later[] = "not served yet";
+static const char logs_stderr[] = "logs go to standard error, one line a message";
+static const char no_election[] = "leader election is not built yet; run one replica";
+
+static const struct flag flags[] = {
+    {"kubeconfig", FORM_TEXT, GROUP_CLUSTER, AT(kubeconfig),
+     "kubeconfig file; without it and --master, the pod's service account", NULL},
+    {"master", FORM_TEXT, GROUP_CLUSTER, AT(master), "address of the API server; overrides the kubeconfig's", NULL},
+    {"kube-api-qps", FORM_NUMBER, GROUP_CLUSTER, AT(kube_api_qps), "writes a second (2000; 0: no limit)", NULL},
+    {"kube-api-burst", FORM_INT, GROUP_CLUSTER, AT(kube_api_burst), "writes at once above that rate (2000)", NULL},
+    {"max-writes-in-flight", FORM_INT, GROUP_CLUSTER, AT(max_in_flight), "writes that wait for their answers (64)", NULL},
+
+    {"scheduler-conf", FORM_TEXT, GROUP_SCHEDULING, AT(scheduler_conf),
+     "scheduler.conf; read again when it changes; without it, the built-in one", NULL},
+    {"disable-default-scheduler-config", FORM_BOOL, GROUP_SCHEDULING, AT(disable_default_conf),
+     "stop when scheduler.conf cannot be used, instead of taking the built-in one", NULL},
+    {"scheduler-name", FORM_TEXTS, GROUP_SCHEDULING, AT(scheduler_names),
+     "pods whose schedulerName this is are ours (volcano); may be repeated", NULL},
+    {"schedule-period", FORM_DURATION, GROUP_SCHEDULING, AT(schedule_period_ns),
+     "longest pause while something waits (1s); changes start a session at once", NULL},
+    {"default-queue", FORM_TEXT, GROUP_SCHEDULING, AT(default_queue),
+     "queue of PodGroups that name none (default); made when it is missing", NULL},
+    {"plugins-dir", FORM_TEXT, GROUP_SCHEDULING, AT(plugins_dir), "folder with plugins of your own (*.so)", NULL},
+    {"check-ledger", FORM_BOOL, GROUP_SCHEDULING, AT(check_ledger),
+     "recount all sums after each session; for finding bugs", NULL},
+
+    {"v", FORM_INT, GROUP_PROCESS, AT(verbosity), "verbosity of the log (0); 4 and above show details", NULL},
+    {"version", FORM_BOOL, GROUP_PROCESS, AT(version), "print the version and exit", NULL},
+    {"help", FORM_BOOL, GROUP_PROCESS, AT(help), "print this and exit", NULL},
+    {"leader-elect", FORM_BOOL, GROUP_PROCESS, AT(leader_elect), "accepted, but not built yet: run one replica", NULL},
+
+    /* Volcano's others. */
+    {"ca-cert-file", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, later},
+    {"tls-cert-file", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, later},
+    {"tls-private-key-file", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, later},
+    {"listen-address", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, later},
+    {"healthz-address", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, later},
+    {"enable-healthz", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, later},
+    {"enable-metrics", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, later},
+    {"enable-pprof", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, "profiles of Go programs do not exist here; use perf"},
+    {"resync-period", FORM_DURATION, GROUP_ACCEPTED, NOWHERE, NULL, "watches resume exactly; nothing has to be replayed"},
+    {"resource-sync-timeout", FORM_DURATION, GROUP_ACCEPTED, NOWHERE, NULL, "the first session waits for complete lists"},
+    {"priority-class", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, "priority classes are always read"},
+    {"csi-storage", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, "storage is not scheduled yet"},
+    {"ignored-provisioners", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, "storage is not scheduled yet"},
+    {"minimum-feasible-nodes", FORM_INT, GROUP_ACCEPTED, NOWHERE, NULL, not_sampled},
+    {"minimum-percentage-nodes-to-find", FORM_INT, GROUP_ACCEPTED, NOWHERE, NULL, not_sampled},
+    {"percentage-nodes-to-find", FORM_INT, GROUP_ACCEPTED, NOWHERE, NULL, not_sampled},
+    {"node-worker-threads", FORM_INT, GROUP_ACCEPTED, NOWHERE, NULL, "nodes are read by one thread, which is enough"},
+    {"gate-removal-worker-num", FORM_INT, GROUP_ACCEPTED, NOWHERE, NULL, "scheduling gates are not removed yet"},
+    {"node-selector", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, "not applied yet: every node is used"},
+    {"scheduler-sharding-mode", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, "sharding is not built yet: every node is used"},
+    {"scheduler-sharding-name", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, "sharding is not built yet: every node is used"},
+    {"cache-dumper", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, "dumps are not built yet"},
+    {"cache-dump-dir", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, "dumps are not built yet"},
+    {"feature-gates", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, "feature gates are not read yet"},
+    {"lock-object-namespace", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, no_election},
+    {"leader-elect-lease-duration", FORM_DURATION, GROUP_ACCEPTED, NOWHERE, NULL, no_election},
+    {"leader-elect-renew-deadline", FORM_DURATION, GROUP_ACCEPTED, NOWHERE, NULL, no_election},
+    {"leader-elect-retry-period", FORM_DURATION, GROUP_ACCEPTED, NOWHERE, NULL, no_election},
+    {"leader-elect-resource-lock", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, no_election},
+    {"leader-elect-resource-name", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, no_election},
+    {"leader-elect-resource-namespace", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, no_election},
+    /* klog's. --logtostderr is what happens anyway, so it needs no word. */
+    {"logtostderr", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, NULL},
+    {"alsologtostderr", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, NULL},
+    {"log-flush-frequency", FORM_DURATION, GROUP_ACCEPTED, NOWHERE, NULL, NULL},
+    {"stderrthreshold", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, logs_stderr},
+    {"vmodule", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, "verbosity is the same everywhere; use -v"},
+    {"log-backtrace-at", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, logs_stderr},
+    {"log-dir", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, logs_stderr},
+    {"log-file", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, logs_stderr},
+    {"log-file-max-size", FORM_INT, GROUP_ACCEPTED, NOWHERE, NULL, logs_stderr},
+    {"add-dir-header", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, logs_stderr},
+    {"one-output", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, logs_stderr},
+    {"skip-headers", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, logs_stderr},
+    {"skip-log-headers", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, logs_stderr},
+};
+#define N_FLAGS (sizeof flags / sizeof flags[0])
+
+#define NAME_SIZE 64
+
+static const struct flag *find_flag(const char *name)
+{
+    for (size_t i = 0; i < N_FLAGS; i++) {
+        if (strcmp(flags[i].name, name) == 0)
+            return &flags[i];
+    }
+    return strcmp(name, "h") == 0 ? find_flag("help") : NULL;
+}
+
+static int unknown_flag(const char *name, struct maar_error *err)
+{
+    const char *names[N_FLAGS + 1];
+    const char *nearest;
+
+    for (size_t i = 0; i < N_FLAGS; i++)
+        names[i] = flags[i].name;
+    names[N_FLAGS] = NULL;
+    nearest = maar_text_nearest(name, names);
+    if (nearest)
+        return maar_error_set(err, -EINVAL, "unknown flag --%s; did you mean --%s?", name, nearest);
+    return maar_error_set(err, -EINVAL, "unknown flag --%s; --help lists the flags", name);
+}
+
+/* ---- values ---- */
+
+static int bad_value(const struct flag *flag, const char *value, const char *expected,
+                     struct maar_error *err)
+{
+    return maar_error_set(err, -EINVAL, "--%s: expected %s, not \"%s\"", flag->name, expected, value);
+}
+
+/* As Go's strconv.ParseBool. */
+static int parse_bool(const char *value, bool *ret_truth)
+{
+    static const char *const truths[] = {"1", "t", "T", "true", "TRUE", "True"};
+    static const char *const lies[] = {"0", "f", "F", "false", "FALSE", "False"};
+
+    for (size_t i = 0; i < sizeof truths / sizeof truths[0]; i++) {
+        if (strcmp(value, truths[i]) == 0 || strcmp(value, lies[i]) == 0) {
+            *ret_truth = strcmp(value, truths[i]) == 0;
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
+static int parse_int(const char *value, int64_t *ret_number)
+{
+    char *end;
+    long long number;
+
+    errno = 0;
+    number = strtoll(value, &end, 10);
+    if (errno || end == value || *end || number < INT32_MIN || number > INT32_MAX)
+        return -EINVAL;
+    *ret_number = number;
+    return 0;
+}
+
+static int parse_number(const char *value, double *ret_number)
+{
+    char *end;
+
+    *ret_number = strtod(value, &end);
+    return end == value || *end || !(*ret_number >= -1e9 && *ret_number <= 1e9) ? -EINVAL : 0;
+}
+
+static int take_value(struct maar_options *options, const struct flag *flag, const char *value,
+                      struct maar_error *err)
+{
+    union {
+        bool truth;
+        int64_t integer;
+        double number;
+    } dropped;
+    char *base = flag->at == NOWHERE ? NULL : (char *)options + flag->at;
+    void *out = base ? (void *)base : (void *)&dropped;
+
+    switch (flag->form) {
+    case FORM_TEXT:
+        if (base)
+            *(const char **)out = value;
+        return 0;
+    case FORM_TEXTS:
+        maar_vec_push(&options->scheduler_names, value);
+        return 0;
+    case FORM_BOOL:
+        return parse_bool(value, out) < 0 ? bad_value(flag, value, "true or false", err) : 0;
+    case FORM_INT:
+        return parse_int(value, out) < 0 ? bad_value(flag, value, "a whole number", err) : 0;
+    case FORM_NUMBER:
+        return parse_number(value, out) < 0 ? bad_value(flag, value, "a number", err) : 0;
+    case FORM_DURATION:
+        return maar_duration_parse(value, out) < 0
+                   ? bad_value(flag, value, "a duration such as 1s or 250ms", err)
+                   : 0;
+    }
+    return 0;
+}
+
+static void warn(struct maar_options *options, const struct flag *flag, const char *value)
+{
+    bool truth;
+
+    /* Switching off what is not there is no news. */
+    if (!flag->note || (flag->form == FORM_BOOL && parse_bool(value, &truth) == 0 && !truth))
+        return;
+    maar_vec_push(&options->warnings, maar_asprintf("--%s has no effect: %s", flag->name, flag->note));
+}
+
+/* ---- the command line ---- */
+
+/* The name of "--name=value" without dashes, '_' as '-', cut when it is longer than any; the value, NULL without. */
+static void split(const char *word, char name[NAME_SIZE], const char **ret_value)
+{
+    size_t n;
+
+    word += word[1] == '-' ? 2 : 1;
+    n = strcspn(word, "=");
+    *ret_value = word[n] ? word + n + 1 : NULL;
+    if (n >= NAME_SIZE)
+        n = NAME_SIZE - 1;
+    memcpy(name, word, n);
+    name[n] = '\0';
+    for (char *c = name; *c; c++) {
+        if (*c == '_')
+            *c = '-';
+    }
+    /* -v4 */
+    if (name[0] == 'v' && name[1] >= '0' && name[1] <= '9' && !*ret_value) {
+        name[1] = '\0';
+        *ret_value = word + 1;
+    }
+}
+
+static int take_word(struct maar_options *options, int argc, char **argv, int *i,
+                     struct maar_error *err)
+{
+    char name[NAME_SIZE];
+    const char *value;
+    const struct flag *flag;
+    int r;
+
+    split(argv[*i], name, &value);
+    flag = find_flag(name);
+    if (!flag)
+        return unknown_flag(name, err);
+    if (!value && flag->form == FORM_BOOL)
+        value = "true";
+    if (!value && *i + 1 >= argc)
+        return maar_error_set(err, -EINVAL, "--%s needs a value", flag->name);
+    if (!value)
+        value = argv[++*i];
+    r = take_value(options, flag, value, err);
+    if (r == 0)
+        warn(options, flag, value);
+    return r;
+}
+
+static int check(struct maar_options *options, struct maar_error *err)
+{
+    const char **name;
+
+    MAAR_VEC_EACH(&options->scheduler_names, name) {
+        if (!**name)
+            return maar_error_set(err, -EINVAL, "--scheduler-name: empty");
+    }
+    if (!*options->default_queue)
+        return maar_error_set(err, -EINVAL, "--default-queue: empty");
+    if (options->schedule_period_ns < MAAR_MILLISECOND_NS)
+        return maar_error_set(err, -EINVAL, "--schedule-period: at least 1ms");
+    if (options->kube_api_burst < 1 && options->kube_api_qps > 0)
+        return maar_error_set(err, -EINVAL, "--kube-api-burst: at least 1");
+    if (options->max_in_flight < 1 || options->max_in_flight > 1000)
+        return maar_error_set(err, -EINVAL, "--max-writes-in-flight: from 1 to 1000");
+    return 0;
+}
+
+int maar_options_parse(struct maar_options *options, int argc, char **argv, struct maar_error *err)
+{
+    int r = 0;
+
+    *options = (struct maar_options){
+        .master = "",
+        .kubeconfig = "",
+        .scheduler_conf = "",
+        .default_queue = "default",
+        .schedule_period_ns = MAAR_SECOND_NS,
+        .kube_api_qps = 2000,
+        .kube_api_burst = 2000,
+        .max_in_flight = 64,
+        .plugins_dir = "",
+        .leader_elect = true,
+    };
+    for (int i = 1; i < argc && r == 0; i++) {
+        if (strcmp(argv[i], "--") == 0)
+            break;
+        /* Stray words such as the "2>&1" of Volcano's chart. */
+        if (argv[i][0] == '-' && argv[i][1])
+            r = take_word(options, argc, argv, &i, err);
+    }
+    if (r == 0) {
+        if (!options->scheduler_names.n)
+            maar_vec_push(&options->scheduler_names, "volcano");
+        r = check(options, err);
+        maar_vec_push(&options->scheduler_names, NULL);
+    }
+    if (r < 0)
+        maar_options_fini(options);
+    return r;
+}
+
+void maar_options_fini(struct maar_options *options)
+{
+    char **warning;
+
+    MAAR_VEC_EACH(&options->warnings, warning)
+        free(*warning);
+    maar_vec_fini(&options->warnings);
+    maar_vec_fini(&options->scheduler_names);
+}
+
+static void help_group(struct maar_text *out, enum group group, const char *title)
+{
+    static const char *const values[] = {
+        [FORM_TEXT] = "TEXT", [FORM_TEXTS] = "NAME",      [FORM_BOOL] = "",
+        [FORM_INT] = "N",     [FORM_NUMBER] = "N", [FORM_DURATION] = "TIME",
+    };
+
+    maar_text_addf(out, "\n%s\n", title);
+    for (size_t i = 0; i < N_FLAGS; i++) {
+        const struct flag *flag = &flags[i];
+        char left[NAME_SIZE];
+
+        if (flag->group != group)
+            continue;
+        snprintf(left, sizeof left, "%s%s%s%s", flag->name[1] ? "--" : "-", flag->name,
+                 *values[flag->form] ? "=" : "", values[flag->form]);
+        maar_text_addf(out, "  %-34s %s\n", left, flag->help);
+    }
+}
+
+void maar_options_help(struct maar_text *out)
+{
+    size_t column = 0;
+
+    maar_text_add(out, "maar-scheduler: a gang scheduler for Kubernetes, in the place of Volcano's\n"
+                       "\nUsage: maar-scheduler [--kubeconfig=FILE] [--scheduler-conf=FILE] [flags]\n");
+    help_group(out, GROUP_CLUSTER, "The cluster");
+    help_group(out, GROUP_SCHEDULING, "Scheduling");
+    help_group(out, GROUP_PROCESS, "The process");
+    maar_text_add(out, "\nVolcano's other flags are accepted; the log says what becomes of them:\n");
+    for (size_t i = 0; i < N_FLAGS; i++) {
+        size_t n = strlen(flags[i].name) + 3;
+
+        if (flags[i].group != GROUP_ACCEPTED)
+            continue;
+        if (column && column + n > 96) {
+            maar_text_add(out, "\n");
+            column = 0;
+        }
+        maar_text_addf(out, "%s--%s", column ? " " : "  ", flags[i].name);
+        column += n;
+    }
+    maar_text_add(out, "\n\nIn flag names _ and - are the same.\n");
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The maar Authors */
+#ifndef MAAR_DAEMON_OPTIONS_H
+#define MAAR_DAEMON_OPTIONS_H
+
+/* The command line of maar-scheduler: Volcano's flags, with '_' and '-' alike and stray words ignored, so that a
+ * Deployment written for Volcano's scheduler starts it unchanged. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "base/vec.h"
+
+struct maar_options {
+    const char *master;
+    const char *kubeconfig;
+    const char *scheduler_conf;
+    bool disable_default_conf;
+    MAAR_VEC(const char *) scheduler_names; /* at least one, and a NULL at the end */
+    const char *default_queue;
+    int64_t schedule_period_ns;
+    double kube_api_qps;
+    int64_t kube_api_burst;
+    int64_t max_in_flight;
+    const char *plugins_dir;
+    bool leader_elect;
+    bool check_ledger;
+    int64_t verbosity;
+    bool version;
+    bool help;
+    /* Flags that were given and do nothing yet, or never will: one line each for the log. */
+    MAAR_VEC(char *) warnings;
+};
+
+/* Texts stay those of argv. -EINVAL for an unknown flag (with the nearest known one) or a value of a wrong form. */
+int maar_options_parse(struct maar_options *options, int argc, char **argv, struct maar_error *err)
+    __attribute__((warn_unused_result));
+void maar_options_fini(struct maar_options *options);
+/* The text of --help. */
+void maar_options_help(struct maar_text *out);
+
+#endif
