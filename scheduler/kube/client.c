@@ -42,6 +42,7 @@ struct client {
     size_t n_in_flight;
     uint64_t delivered[MAAR_N_KINDS];
     struct maar_kube_counters counters;
+    bool woken;
     bool stopping;
 };
 
@@ -170,10 +171,11 @@ static void wait_until(struct client *client, int64_t deadline_ns)
 {
     struct timespec deadline = {deadline_ns / MAAR_SECOND_NS, deadline_ns % MAAR_SECOND_NS};
 
-    while (!client->inbox.n && !client->stopping) {
+    while (!client->inbox.n && !client->stopping && !client->woken) {
         if (pthread_cond_timedwait(&client->arrived, &client->lock, &deadline) == ETIMEDOUT)
             return;
     }
+    client->woken = false;
 }
 
 static void next_deltas(void *self, int64_t timeout_ns, struct maar_deltas *deltas)
@@ -375,6 +377,16 @@ void maar_kube_backend_destroy(struct maar_backend *backend)
     free(client->component);
     free(client);
     *backend = (struct maar_backend){NULL, NULL};
+}
+
+void maar_kube_wake(const struct maar_backend *backend)
+{
+    struct client *client = backend->self;
+
+    pthread_mutex_lock(&client->lock);
+    client->woken = true;
+    pthread_cond_signal(&client->arrived);
+    pthread_mutex_unlock(&client->lock);
 }
 
 uint64_t maar_kube_delivered(const struct maar_backend *backend, enum maar_kind kind)

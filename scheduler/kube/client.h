@@ -34,6 +34,9 @@ int maar_kube_backend_create(const struct maar_kube_options *options, struct maa
  * that were not answered. */
 void maar_kube_backend_destroy(struct maar_backend *backend);
 
+/* Ends a wait in next_deltas, the next one if there is none now. From any thread. */
+void maar_kube_wake(const struct maar_backend *backend);
+
 /* The resourceVersion of a kind up to which everything is in the inbox, or was taken from it; 0 before the first
  * list. From any thread. */
 uint64_t maar_kube_delivered(const struct maar_backend *backend, enum maar_kind kind);

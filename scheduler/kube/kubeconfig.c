@@ -459,7 +459,7 @@ static int read_file(const char *path, struct maar_kube_config **ret_config, str
     r = maar_kube_config_parse(text, n, path, ret_config, err);
     if (r < 0)
         return r;
-    folder = slash ? maar_strndup(path, (size_t)(slash - path) + 1) : maar_strdup(".");
+    folder = slash ? maar_strndup(path, (size_t)(slash - path)) : maar_strdup(".");
     r = maar_kube_config_read_files(*ret_config, folder, err);
     if (r < 0) {
         maar_kube_config_destroy(*ret_config);

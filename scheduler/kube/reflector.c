@@ -509,7 +509,7 @@ static void finish_watch(struct maar_reflector *reflector)
         maar_error_set(&call->error, -EIO, "the watch ended at once");
     /* A kind that is gone, or a version that no server takes: only a list can tell. */
     fail_call(reflector,
-              call->status == 404 || reflector->backoff.n_failures >= N_FAILED_WATCHES ? STATE_LIST
+              call->status == 404 || reflector->backoff.n_failures + 1 >= N_FAILED_WATCHES ? STATE_LIST
                                                                                        : STATE_WATCH,
               "watching");
 }

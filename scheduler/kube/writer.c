@@ -42,6 +42,7 @@
 #define LONGEST_PAUSE_NS    (5 * MAAR_SECOND_NS)
 #define BLOCKED_PAUSE_NS    (250 * MAAR_MILLISECOND_NS)
 #define N_CONFLICTS         8u
+#define N_PATCH_CONFLICTS   3u
 #define N_UNAUTHORIZED      2u
 #define MESSAGE_SIZE        256
 
@@ -309,13 +310,29 @@ static void start_call(struct send *send, const char *method, const char *path, 
     writer->options.transport.start(writer->options.transport.self, &send->call);
 }
 
+/* The pod whose binding or status the request is about: its path without the last part. */
 static void start_fetch(struct send *send, enum step step)
 {
+    const char *path = send->request.path;
+
     send->step = step;
     if (!send->pod_path)
-        send->pod_path = maar_asprintf("/api/v1/namespaces/%s/pods/%s", send->item.write->ns,
-                                       send->item.write->name);
+        send->pod_path = maar_strndup(path, (size_t)(strrchr(path, '/') - path));
     start_call(send, "GET", send->pod_path, NULL, NULL);
+}
+
+/* The request of the write, as an object that is now known makes it; when it cannot be made, the write ends. */
+static bool make_request(struct send *send, const json_t *current)
+{
+    struct maar_error err = MAAR_ERROR_INIT;
+
+    maar_request_fini(&send->request);
+    if (maar_wire_request(send->item.write, current, send->writer->options.component, &send->request,
+                          &err) == 0)
+        return true;
+    memset(&send->request, 0, sizeof send->request);
+    finish(send, 400, maar_error_text(&err));
+    return false;
 }
 
 /* A PUT of `object` with the patch of the request applied. */
@@ -346,21 +363,18 @@ static void start_request(struct send *send)
 {
     struct maar_writer *writer = send->writer;
     const struct maar_write *write = send->item.write;
-    struct maar_error err = MAAR_ERROR_INIT;
     uint64_t version = 0;
     json_t *current = newest_object(writer, write, &version);
 
     send->step = STEP_REQUEST;
     send->put_version = version;
-    maar_request_fini(&send->request);
-    memset(&send->request, 0, sizeof send->request);
-    if (maar_wire_request(write, current, writer->options.component, &send->request, &err) < 0)
-        finish(send, 400, maar_error_text(&err));
-    else if (maar_rights_get(writer->rights, write->kind) == MAAR_RIGHT_PUT)
-        start_whole(send, current);
-    else
-        start_call(send, send->request.method, send->request.path, send->request.body,
-                   send->request.content_type);
+    if (make_request(send, current)) {
+        if (maar_rights_get(writer->rights, write->kind) == MAAR_RIGHT_PUT)
+            start_whole(send, current);
+        else
+            start_call(send, send->request.method, send->request.path, send->request.body,
+                       send->request.content_type);
+    }
     json_decref(current);
 }
 
@@ -447,7 +461,11 @@ static void end_conflict(struct send *send)
     case MAAR_WRITE_POD_GROUP_STATUS:
     case MAAR_WRITE_POD_CONDITION:
     case MAAR_WRITE_QUEUE_STATUS:
-        retry_later(send);
+        /* Patches meet each other now and then; a uid that differs stays so. */
+        if (++send->n_conflicts > N_PATCH_CONFLICTS)
+            finish_failed(send);
+        else
+            retry_later(send);
         break;
     default:
         finish_failed(send);
@@ -517,7 +535,7 @@ static void end_look_up(struct send *send)
         judge_bind(send, pod);
     else if (is_other_pod(send, pod))
         finish(send, 404, "another pod has this name now");
-    else
+    else if (make_request(send, pod))
         start_put(send, pod, true);
     json_decref(pod);
 }
