@@ -157,6 +157,19 @@ static void bind_done(struct maar_engine *engine, const struct maar_delta *delta
         engine->relevant = true;
 }
 
+/* The API does not hold what was written: the next session writes it again. */
+static void forget_group_status(struct maar_job_entry *job, const struct maar_write *write)
+{
+    job->written_running = -1;
+    for (size_t i = 0; write->pod_group_status.has_condition && i < job->conditions.n; i++) {
+        struct maar_condition *condition = &job->conditions.data[i];
+        if (strcmp(condition->type, write->pod_group_status.condition.type) != 0)
+            continue;
+        free(condition->status);
+        condition->status = maar_strdup("");
+    }
+}
+
 static void status_failed(struct maar_engine *engine, const struct maar_delta *delta)
 {
     const struct maar_write *write = delta->write;
@@ -167,7 +180,7 @@ static void status_failed(struct maar_engine *engine, const struct maar_delta *d
         maar_autofree char *uid = maar_asprintf("%s/%s", write->ns, write->name);
         struct maar_job_entry *job = maar_world_job(engine->world, uid);
         if (job)
-            job->written_running = -1;
+            forget_group_status(job, write);
     } else if (write->kind == MAAR_WRITE_POD_CONDITION) {
         struct maar_task_entry *task = maar_world_task(engine->world, write->uid);
         if (task)
@@ -176,8 +189,7 @@ static void status_failed(struct maar_engine *engine, const struct maar_delta *d
         struct maar_queue_entry *queue = maar_world_queue(engine->world, write->name);
         if (queue) {
             queue->create_requested = false;
-            free(queue->written_allocated.v);
-            queue->written_allocated = (struct maar_resource){0};
+            queue->write_failed = write->kind == MAAR_WRITE_QUEUE_STATUS;
         }
     }
 }

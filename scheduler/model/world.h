@@ -122,6 +122,7 @@ struct maar_queue_entry {
     uint32_t *pending_n;
     /* status.allocated as the API holds it or will. */
     struct maar_resource written_allocated;
+    bool write_failed; /* the API holds something else: write again */
     bool create_requested;
 };
 

@@ -369,8 +369,9 @@ static void write_queue(struct maar_session *session, struct maar_queue_entry *q
         same = same && row[d] == maar_resource_get(written, d);
     }
     /* A queue that never held anything needs no zeros. */
-    if (same)
+    if (same && !queue->write_failed)
         return;
+    queue->write_failed = false;
     send_queue(session, queue, row, present);
     free(written->v);
     written->present = present;
