@@ -5,17 +5,27 @@
 #include "base/bitset.h"
 #include "place/place.h"
 
-/* The first dimension that is short: cpu, memory, then the others by number. */
-static uint32_t first_short(const struct maar_nodes *nodes, const struct maar_resource *request,
+/* Order of dimensions in texts: cpu, memory, then the others by name; their numbers are those of arrival. */
+static bool is_named_before(const struct maar_world *world, uint32_t l, uint32_t r)
+{
+    if (l <= MAAR_DIM_MEMORY || r <= MAAR_DIM_MEMORY)
+        return l < r;
+    return strcmp(world->dim_names[l], world->dim_names[r]) < 0;
+}
+
+/* The first dimension that is short. */
+static uint32_t first_short(const struct maar_world *world, const struct maar_resource *request,
                             uint32_t slot)
 {
     uint64_t always = (UINT64_C(1) << MAAR_DIM_CPU) | (UINT64_C(1) << MAAR_DIM_MEMORY);
+    uint32_t first = MAAR_NO_DIM;
     for (uint64_t bits = request->present | always; bits; bits &= bits - 1) {
         uint32_t d = (uint32_t)__builtin_ctzll(bits);
-        if (maar_resource_get(request, d) > maar_node_future_idle(nodes, d, slot))
-            return d;
+        if (maar_resource_get(request, d) > maar_node_future_idle(&world->nodes, d, slot) &&
+            (first == MAAR_NO_DIM || is_named_before(world, d, first)))
+            first = d;
     }
-    return MAAR_NO_DIM;
+    return first;
 }
 
 static void explain_node(struct maar_session *session, const struct maar_task *task, uint32_t slot,
@@ -37,27 +47,33 @@ static void explain_node(struct maar_session *session, const struct maar_task *t
     }
 }
 
-/* A dimension of which no node, even when empty, has enough. */
+static int64_t greatest_node(const struct maar_world *world, uint32_t d)
+{
+    int64_t greatest = 0;
+    for (uint32_t slot = 0; slot < world->nodes.n_slots; slot++)
+        if (maar_bit_get(world->node_live, slot) && world->nodes.allocatable[d][slot] > greatest)
+            greatest = world->nodes.allocatable[d][slot];
+    return greatest;
+}
+
+/* The first dimension of which no node, even when empty, has enough. */
 static const char *never_fits(struct maar_session *session, const struct maar_task *task)
 {
     const struct maar_world *world = session->world;
     const struct maar_resource *request = &task->cls->request;
+    uint32_t first = MAAR_NO_DIM;
     for (uint64_t bits = request->present; bits; bits &= bits - 1) {
         uint32_t d = (uint32_t)__builtin_ctzll(bits);
-        int64_t greatest = 0;
-        for (uint32_t slot = 0; slot < world->nodes.n_slots; slot++)
-            if (maar_bit_get(world->node_live, slot) &&
-                world->nodes.allocatable[d][slot] > greatest)
-                greatest = world->nodes.allocatable[d][slot];
-        if (request->v[d] <= greatest)
-            continue;
-        const char *unit = d == MAAR_DIM_CPU ? "m" : "";
-        return maar_arena_printf(session->arena,
-                                 " It asks for %s %lld%s, the largest node has %s %lld%s.",
-                                 world->dim_names[d], (long long)request->v[d], unit,
-                                 world->dim_names[d], (long long)greatest, unit);
+        if (request->v[d] > greatest_node(world, d) &&
+            (first == MAAR_NO_DIM || is_named_before(world, d, first)))
+            first = d;
     }
-    return "";
+    if (first == MAAR_NO_DIM)
+        return "";
+    const char *name = world->dim_names[first], *unit = first == MAAR_DIM_CPU ? "m" : "";
+    return maar_arena_printf(session->arena, " It asks for %s %lld%s, the largest node has %s %lld%s.",
+                             name, (long long)request->v[first], unit, name,
+                             (long long)greatest_node(world, first), unit);
 }
 
 const char *maar_explain_task(struct maar_session *session, const struct maar_task *task, uint32_t flags)
@@ -73,7 +89,7 @@ const char *maar_explain_task(struct maar_session *session, const struct maar_ta
             continue;
         n++;
         uint32_t d = flags & MAAR_PLACE_BEST_EFFORT ? MAAR_NO_DIM
-                                                    : first_short(nodes, &task->cls->request, slot);
+                                                    : first_short(world, &task->cls->request, slot);
         if (d != MAAR_NO_DIM)
             short_n[d]++;
         else
