@@ -68,6 +68,19 @@ struct search {
     uint32_t n_trials;
 };
 
+/* The same refusals as on the plain way. */
+static bool is_barred(const struct search *search, const struct maar_task *task)
+{
+    if (task->status != MAAR_TASK_PENDING || task->gated || maar_task_entry(task)->fault ||
+        maar_vote_queue_room(search->session, search->job->queue, task, 1, NULL) == 0)
+        return true;
+    struct maar_reasons reasons;
+    maar_reasons_init(&reasons, search->session->arena);
+    bool passes = maar_vote_pre_filter(search->session, task, &reasons);
+    maar_reasons_fini(&reasons);
+    return !passes;
+}
+
 /* Places tasks[i..n); leaves the statement as it was when it fails. */
 static bool search_from(struct search *search, size_t i)
 {
@@ -80,9 +93,7 @@ static bool search_from(struct search *search, size_t i)
     int64_t have = (int64_t)maar_job_n_ready(search->job) + search->job->n_pending_best_effort;
     if (have + left < search->job->min_available)
         return false;
-    bool barred = task->status != MAAR_TASK_PENDING || task->gated ||
-                  maar_vote_queue_room(search->session, search->job->queue, task, 1, NULL) == 0;
-    if (!barred) {
+    if (!is_barred(search, task)) {
         uint32_t nodes[NODES_PER_TASK];
         bool pipelined;
         size_t n = maar_scan_candidates(search->session, task, nodes, NODES_PER_TASK, &pipelined);
