@@ -237,10 +237,10 @@ static bool is_sound(struct maar_requirement *requirement)
     return false;
 }
 
-void maar_requirement_finish(struct maar_requirement *requirement, const char *operator)
+void maar_requirement_finish(struct maar_requirement *requirement, const char *op_text)
 {
     static const char *const names[] = {"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", NULL};
-    requirement->op = (enum maar_operator)choose(operator, names, MAAR_OP_INVALID);
+    requirement->op = (enum maar_operator)choose(op_text, names, MAAR_OP_INVALID);
     requirement->number = 0;
     if (!is_sound(requirement))
         requirement->op = MAAR_OP_INVALID;

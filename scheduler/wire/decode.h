@@ -60,8 +60,8 @@ enum maar_pod_phase maar_pod_phase_parse(const char *text);
 enum maar_taint_effect maar_taint_effect_parse(const char *text);
 enum maar_taint_effect maar_toleration_effect_parse(const char *text);
 enum maar_toleration_operator maar_toleration_operator_parse(const char *text);
-/* Sets op (and number) from the operator's text and the key and values that are already there. */
-void maar_requirement_finish(struct maar_requirement *requirement, const char *operator);
+/* Sets op (and number) from the operator as written and the key and values that are already there. */
+void maar_requirement_finish(struct maar_requirement *requirement, const char *op_text);
 
 /* Go's strconv.ParseInt(text, 10, bits) and ParseBool: false when it would fail. */
 bool maar_parse_int(const char *text, int64_t min, int64_t max, int64_t *ret);

@@ -219,9 +219,7 @@ char *maar_json_real_text(double value, char buffer[32])
     return buffer;
 }
 
-/* The text of a quantity, NULL when the value is none. Null counts as 0, as resource.Quantity reads
- * it. */
-static const char *quantity_text(const json_t *value, char buffer[32])
+const char *maar_json_quantity_text(const json_t *value, char buffer[32])
 {
     if (json_is_integer(value)) {
         (void)snprintf(buffer, 32, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
@@ -243,7 +241,7 @@ bool maar_json_amounts(struct maar_decoder *decoder, const json_t *object,
     struct maar_json_each each = maar_json_each(map);
     while (maar_json_next(&each)) {
         char buffer[32];
-        const char *text = quantity_text(each.value, buffer);
+        const char *text = maar_json_quantity_text(each.value, buffer);
         if (text) {
             maar_decoder_add_amount(decoder, &here, ret, each.key, text, is_request);
         } else {

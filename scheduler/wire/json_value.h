@@ -54,6 +54,9 @@ struct maar_json_each {
 };
 struct maar_json_each maar_json_each(const json_t *map);
 bool maar_json_next(struct maar_json_each *each);
+/* The text of a quantity, borrowed or in the buffer; NULL when the value is none. Null counts as 0, as
+ * resource.Quantity reads it. */
+const char *maar_json_quantity_text(const json_t *value, char buffer[32]);
 /* The shortest text that reads back as the same double. */
 char *maar_json_real_text(double value, char buffer[32]);
 

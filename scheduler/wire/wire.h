@@ -33,8 +33,9 @@ int maar_wire_decode_protobuf(enum maar_kind kind, const void *data, size_t n,
                               const struct maar_wire_options *options,
                               struct maar_record **ret_record, struct maar_error *err)
     __attribute__((warn_unused_result));
-/* An answer in application/vnd.kubernetes.protobuf ("k8s\0" envelope). A list: calls `each` per item and sets
- * continue token and resource version (arena-owned by the caller's text buffers). */
+/* A list in application/vnd.kubernetes.protobuf ("k8s\0" envelope): calls `each` per item, which takes the record
+ * over, and then sets resource version and continue token. When `each` returns other than 0, reading ends with that.
+ * -EPROTO when the answer is a Status, with its code and message. */
 typedef int (*maar_wire_item_fn)(void *context, struct maar_record *record, struct maar_error *err);
 int maar_wire_decode_protobuf_list(enum maar_kind kind, const void *data, size_t n,
                                    const struct maar_wire_options *options, maar_wire_item_fn each,
@@ -67,9 +68,21 @@ int maar_wire_decode_watch_protobuf(enum maar_kind kind, const void *data, size_
     __attribute__((warn_unused_result));
 
 /* Protobuf of a Node or Pod given as JSON, as the API server would encode it for the fields that the decoder reads
- * (plus metadata): for the embedded server. The caller frees. */
+ * (plus metadata): for the embedded server. The caller frees. -EINVAL for a field of a wrong type. */
 int maar_wire_encode_protobuf(enum maar_kind kind, const json_t *object, void **ret_data, size_t *ret_n,
                               struct maar_error *err) __attribute__((warn_unused_result));
+/* Appends whole answers: one object, a list (`items` is a JSON array; continue_token may be NULL), or a frame of a
+ * watch with its length in front (of a bookmark only the metadata counts; an error's object is a Status). */
+int maar_wire_encode_protobuf_object(enum maar_kind kind, const json_t *object,
+                                     struct maar_text *out, struct maar_error *err)
+    __attribute__((warn_unused_result));
+int maar_wire_encode_protobuf_list(enum maar_kind kind, const json_t *items,
+                                   const char *resource_version, const char *continue_token,
+                                   struct maar_text *out, struct maar_error *err)
+    __attribute__((warn_unused_result));
+int maar_wire_encode_protobuf_watch(enum maar_kind kind, enum maar_watch_type type,
+                                    const json_t *object, struct maar_text *out,
+                                    struct maar_error *err) __attribute__((warn_unused_result));
 
 /* A stream of YAML or JSON documents → JSON values, one a document; Lists are not unfolded here, documents that are
  * empty or null are passed over. `source` names the file. Errors carry file:line:column. `each` borrows the value
