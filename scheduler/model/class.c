@@ -172,8 +172,8 @@ static void set_request(struct maar_world *world, struct maar_class_entry *cls,
     struct maar_resource request = {0};
     maar_resource_set(world, &request, amounts);
     int64_t *v = maar_arena_calloc(cls->arena, request.n, sizeof *v);
-    if (request.n > 0)
-        memcpy(v, request.v, request.n * sizeof *v);
+    for (uint32_t d = 0; d < request.n; d++)
+        v[d] = maar_amount_bound(request.v[d]);
     free(request.v);
     cls->view.request = (struct maar_resource){request.present, request.n, v};
     cls->view.best_effort = true;

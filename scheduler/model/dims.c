@@ -75,7 +75,8 @@ uint32_t maar_world_dim(struct maar_world *world, const char *name)
     return d;
 }
 
-/* No node offers a quadrillion of anything; the bound keeps sums over many absurd pods inside int64. */
+/* No node offers a quadrillion of anything; the bound keeps sums over many absurd pods inside int64. It is for what
+ * the ledger adds up, nodes and pods: a queue may well hold more than a pebibyte. */
 #define AMOUNT_MAX (INT64_C(1) << 50)
 
 int64_t maar_amount_bound(int64_t amount)
@@ -95,7 +96,7 @@ bool maar_resource_set(struct maar_world *world, struct maar_resource *resource,
         if (d == MAAR_NO_DIM)
             continue;
         next.present |= UINT64_C(1) << d;
-        v[d] = maar_amount_bound(amounts->items[i].value);
+        v[d] = amounts->items[i].value;
         if (d >= next.n)
             next.n = d + 1;
     }
