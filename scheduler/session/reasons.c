@@ -73,12 +73,23 @@ const char *maar_reasons_fit_text(const struct maar_reasons *reasons, uint32_t n
                              histogram(reasons->arena, reasons->items.data, reasons->items.n));
 }
 
+static int compare_reasons(const void *l, const void *r)
+{
+    return strcmp(((const struct maar_reason *)l)->text, ((const struct maar_reason *)r)->text);
+}
+
+/* Sorted: plugins go through dimensions by number, which is the order of their arrival. */
 const char *maar_reasons_join(const struct maar_reasons *reasons)
 {
     const char *out = "";
-    for (size_t i = 0; i < reasons->items.n; i++)
-        out = maar_arena_printf(reasons->arena, "%s%s%s", out, *out ? ", " : "",
-                                reasons->items.data[i].text);
+    size_t n = reasons->items.n;
+    struct maar_reason *sorted = maar_arena_calloc(reasons->arena, n, sizeof *sorted);
+    if (n > 0) {
+        memcpy(sorted, reasons->items.data, n * sizeof *sorted);
+        qsort(sorted, n, sizeof *sorted, compare_reasons);
+    }
+    for (size_t i = 0; i < n; i++)
+        out = maar_arena_printf(reasons->arena, "%s%s%s", out, *out ? ", " : "", sorted[i].text);
     return out;
 }
 

@@ -119,7 +119,7 @@ void maar_reasons_add(struct maar_reasons *reasons, const char *text);
 void maar_reasons_add_n(struct maar_reasons *reasons, const char *text, uint32_t n);
 /* "0/4 nodes are unavailable: 1 node(s) were unschedulable, 3 Insufficient cpu." in the session's arena. */
 const char *maar_reasons_fit_text(const struct maar_reasons *reasons, uint32_t n_nodes);
-/* The texts joined by ", ". */
+/* The texts, sorted and joined by ", ". */
 const char *maar_reasons_join(const struct maar_reasons *reasons);
 
 /* What became of a task in this session: wire reason and message, session's arena. */
