@@ -16,7 +16,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 preset=$1
 shift
 log=build/$preset/Testing/Temporary/LastTest.log
-rm -f "$log"
+failures=build/$preset/Testing/Temporary/LastTestsFailed.log
+rm -f "$log" "$failures"
 status=0
 ctest --test-dir "build/$preset" --parallel "${JOBS:-$(nproc)}" --output-on-failure \
     --no-tests=error "$@" || status=$?
@@ -38,7 +39,6 @@ counts=$(awk '
         close_suite(); in_suite = 1; ok = 0; passed_here = 0; failed_here = 0
     }
     /^\[  PASSED  \] [0-9]+ test/ { passed_here += $4 }
-    /^\[  FAILED  \] [A-Za-z_: ]*[0-9]+ test/ && !/listed below/ { }
     /^\[  FAILED  \] .*: [0-9]+ test\(s\), listed below/ || /^\[  FAILED  \] [0-9]+ test/ {
         for (i = 1; i <= NF; i++) if ($i ~ /^[0-9]+$/) { failed_here += $i; break }
     }
@@ -49,6 +49,9 @@ counts=$(awk '
     /^Test Passed\.$/ { ok = 1 }
     END { close_suite(); print suites + 0, passed + 0, failed + 0 }' "$log")
 read -r suites passed failed <<<"$counts"
+# Suites that could not even start left no counts.
+failed_suites=$(cat "$failures" 2>/dev/null | wc -l)
+((failed >= failed_suites)) || failed=$failed_suites
 ((failed > 0 || status == 0)) || failed=1
 
 if ((failed == 0)); then
