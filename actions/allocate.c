@@ -38,18 +38,20 @@ static void *allocate(size_t n, size_t size)
 }
 
 /* Members that ask for nothing are backfill's business; gated ones wait for their gates. */
-static bool is_eligible(const struct maar_task *task)
+static bool is_eligible(const struct maar_task *task, bool best_effort)
 {
-    return task->status == MAAR_TASK_PENDING && !task->cls->best_effort &&
-           (!task->gated || task->only_queue_gate);
+    if (task->status != MAAR_TASK_PENDING || task->cls->best_effort != best_effort)
+        return false;
+    return !task->gated || (task->only_queue_gate && !best_effort);
 }
 
-static void fill_sheet(struct run *run, const struct maar_job *job, struct sheet *sheet)
+static void fill_sheet(const struct run *run, const struct maar_job *job, bool best_effort,
+                       struct sheet *sheet)
 {
     sheet->tasks = allocate(job->n_tasks, sizeof *sheet->tasks);
     bool sorted = true;
     for (uint32_t i = 0; i < job->n_tasks; i++) {
-        if (!is_eligible(job->tasks[i]))
+        if (!is_eligible(job->tasks[i], best_effort))
             continue;
         if (sheet->n > 0 && sorted)
             sorted = !run->host->task_less(run->session, job->tasks[i], sheet->tasks[sheet->n - 1]);
@@ -91,7 +93,7 @@ static void collect(struct run *run)
         if (!enters(run, job))
             continue;
         struct sheet *sheet = &run->sheets[job->slot];
-        fill_sheet(run, job, sheet);
+        fill_sheet(run, job, false, sheet);
         if (sheet->n > 0)
             maar_turns_add_job(&run->turns, job);
     }
@@ -105,15 +107,15 @@ static bool place_best_effort(struct run *run, struct maar_statement *statement,
         (int64_t)maar_job_n_ready(job) >= job->min_available ||
         !run->host->has_action(run->session, "backfill"))
         return true;
-    for (uint32_t i = 0; i < job->n_tasks; i++) {
-        const struct maar_task *task = job->tasks[i];
-        if (task->status != MAAR_TASK_PENDING || !task->cls->best_effort || task->gated)
-            continue;
-        run->host->place(statement, job, &task, 1, MAAR_PLACE_BEST_EFFORT);
-        if ((int64_t)maar_job_n_ready(job) >= job->min_available)
-            return true;
+    struct sheet sheet = {0};
+    fill_sheet(run, job, true, &sheet);
+    bool enough = false;
+    for (; sheet.at < sheet.n && !enough; sheet.at++) {
+        run->host->place(statement, job, &sheet.tasks[sheet.at], 1, MAAR_PLACE_BEST_EFFORT);
+        enough = (int64_t)maar_job_n_ready(job) >= job->min_available;
     }
-    return false;
+    free((void *)sheet.tasks);
+    return enough;
 }
 
 /* One turn. True when the job is done for this session or still has a chance, false when it was refused. */
