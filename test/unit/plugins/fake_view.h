@@ -267,8 +267,8 @@ static inline void fake_job_condition(void *session, const struct maar_job *job,
     snprintf(f->condition_message, sizeof f->condition_message, "%s", message);
 }
 
-static inline const char *fake_job_fit_error(void *session, const struct maar_job *job, char *buffer,
-                                             size_t n)
+static inline const char *fake_job_fit_error(void *session, const struct maar_job *job,
+                                             char *buffer, size_t n)
 {
     struct fake *f = session;
     assert_non_null(job);
@@ -351,8 +351,8 @@ static inline struct fake *fake_new(const char *plugin, const char *const *pairs
     f->arguments = (struct maar_arguments){f->plugin, pairs};
     char error[256] = "";
     if (f->plugin->create)
-        assert_int_equal(
-            f->plugin->create(&f->host, &f->arguments, &f->self, error, sizeof error), 0);
+        assert_int_equal(f->plugin->create(&f->host, &f->arguments, &f->self, error, sizeof error),
+                         0);
     return f;
 }
 
@@ -479,8 +479,8 @@ static inline void fake_role(struct fake *f, struct maar_job *job, const char *n
 }
 
 /* gpu and storage are named when not 0. */
-static inline struct maar_class *fake_class(struct fake *f, int64_t cpu, int64_t memory, int64_t gpu,
-                                            int64_t storage)
+static inline struct maar_class *fake_class(struct fake *f, int64_t cpu, int64_t memory,
+                                            int64_t gpu, int64_t storage)
 {
     struct maar_class *cls = fake_alloc(f, sizeof *cls);
     struct maar_pod_spec *spec = fake_alloc(f, sizeof *spec);
@@ -615,8 +615,8 @@ static inline void fake_recount(struct fake *f)
 
 /* job may be NULL. */
 static inline struct maar_task *fake_task(struct fake *f, struct maar_job *job,
-                                          const struct maar_class *cls, enum maar_task_status status,
-                                          uint32_t node)
+                                          const struct maar_class *cls,
+                                          enum maar_task_status status, uint32_t node)
 {
     char name[64];
     snprintf(name, sizeof name, "p-%u", f->n_tasks);
@@ -701,9 +701,9 @@ static inline const char *fake_victims(struct fake *f, fake_victims_fn hook,
                                        struct maar_task *const *candidates, size_t n, char *text)
 {
     uint64_t bits[FAKE_MAX / 64] = {0};
-    assert_int_equal(hook(f->self, &f->view, evictor, (const struct maar_task *const *)candidates,
-                          n, bits),
-                     MAAR_PERMIT);
+    assert_int_equal(
+        hook(f->self, &f->view, evictor, (const struct maar_task *const *)candidates, n, bits),
+        MAAR_PERMIT);
     return fake_bits(bits, n, text);
 }
 

@@ -43,10 +43,8 @@ static void gang_gives_up_its_surplus_in_order(void **state)
         size_t n_running, n_succeeded;
         const char *want;
     } rows[] = {
-        {"five of three", 3, 5, 0, "11000"},
-        {"succeeded members count", 3, 3, 1, "100"},
-        {"no surplus", 3, 3, 0, "000"},
-        {"below the minimum", 4, 3, 0, "000"},
+        {"five of three", 3, 5, 0, "11000"}, {"succeeded members count", 3, 3, 1, "100"},
+        {"no surplus", 3, 3, 0, "000"},      {"below the minimum", 4, 3, 0, "000"},
         {"no minimum", 0, 2, 0, "11"},
     };
     char text[FAKE_MAX + 1];
@@ -103,9 +101,9 @@ static void gang_is_ready_with_each_roles_minimum(void **state)
     fake_role(f, job, "worker", 3);
     fake_task(f, job, worker, MAAR_TASK_RUNNING, n1);
     for (int i = 0; i < 3; i++) {
-        struct maar_task *task = fake_task(f, job, i < 2 ? worker : best_effort,
-                                           i < 2 ? MAAR_TASK_RUNNING : MAAR_TASK_PENDING,
-                                           i < 2 ? n1 : MAAR_NO_NODE);
+        struct maar_task *task =
+            fake_task(f, job, i < 2 ? worker : best_effort,
+                      i < 2 ? MAAR_TASK_RUNNING : MAAR_TASK_PENDING, i < 2 ? n1 : MAAR_NO_NODE);
         task->role_slot = 1;
     }
     fake_recount(f);
@@ -170,7 +168,8 @@ static void gang_on_its_way_out_gets_no_condition(void **state)
     static const struct {
         const char *name;
         int32_t min;
-        const char *statuses; /* R running, L releasing, l releasing without node, P pending, i pipelined */
+        const char *
+            statuses; /* R running, L releasing, l releasing without node, P pending, i pipelined */
         bool skipped;
     } rows[] = {
         {"running and releasing", 2, "RL", true},
@@ -183,10 +182,10 @@ static void gang_on_its_way_out_gets_no_condition(void **state)
         struct maar_job *job = fake_job(f, queue, rows[i].name, rows[i].min);
         for (const char *s = rows[i].statuses; *s; s++)
             fake_task(f, job, worker,
-                      *s == 'R'                 ? MAAR_TASK_RUNNING
+                      *s == 'R'                ? MAAR_TASK_RUNNING
                       : *s == 'L' || *s == 'l' ? MAAR_TASK_RELEASING
-                      : *s == 'P'               ? MAAR_TASK_PENDING
-                                                : MAAR_TASK_PIPELINED,
+                      : *s == 'P'              ? MAAR_TASK_PENDING
+                                               : MAAR_TASK_PIPELINED,
                       *s == 'l' || *s == 'P' ? MAAR_NO_NODE : n1);
         f->jobs[0] = job;
         f->n_jobs = 1;
