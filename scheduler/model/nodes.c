@@ -88,6 +88,8 @@ void maar_nodes_touch(struct maar_world *world, uint32_t slot, bool facts)
 
 void maar_nodes_wait(struct maar_world *world, struct maar_task_entry *task, const char *name)
 {
+    if (task->waiting_node && !strcmp(task->waiting_node, name))
+        return;
     maar_nodes_unwait(world, task);
     uint32_t id = maar_strings_ref(world->strings, name);
     task->waiting_node = maar_strings_text(world->strings, id);
@@ -324,6 +326,7 @@ bool maar_nodes_apply(struct maar_world *world, const struct maar_record *record
         if (slot == MAAR_NO_NODE)
             return false;
         remove_node(world, slot);
+        maar_tasks_renominate(world);
         return true;
     }
     bool added = slot == MAAR_NO_NODE;
@@ -347,8 +350,10 @@ bool maar_nodes_apply(struct maar_world *world, const struct maar_record *record
         entry->static_version++;
         maar_nodes_touch(world, slot, true);
     }
-    if (added)
+    if (added) {
         settle_waiting(world, record->name, slot);
+        maar_tasks_renominate(world);
+    }
     return changed;
 }
 

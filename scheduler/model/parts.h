@@ -71,6 +71,8 @@ void maar_queue_remove_job(struct maar_world *world, struct maar_job_entry *job)
 /* tasks.c */
 bool maar_tasks_apply(struct maar_world *world, const struct maar_record *record, bool deleted);
 void maar_task_destroy(struct maar_world *world, struct maar_task_entry *task);
+/* Finds the slots of nominated nodes anew, after a node came or went. */
+void maar_tasks_renominate(struct maar_world *world);
 
 /* ledger.c: adds (sign 1) or takes out (-1) what the task counts for in its job and queue, and on its node. */
 void maar_ledger_count(struct maar_world *world, struct maar_task_entry *task, int sign);

@@ -84,11 +84,45 @@ static void set_loose(struct maar_world *world, struct maar_task_entry *task, bo
     last->job_at = task->job_at;
 }
 
+static uint32_t nominated_slot(const struct maar_world *world, const struct maar_task_entry *task)
+{
+    return task->nominated_name ? maar_world_node(world, task->nominated_name) : MAAR_NO_NODE;
+}
+
+void maar_tasks_renominate(struct maar_world *world)
+{
+    for (size_t i = 0; i < world->nominated.n; i++) {
+        struct maar_task_entry *task = world->nominated.data[i];
+        task->view.nominated_node = nominated_slot(world, task);
+    }
+}
+
+/* True when the nomination is another one. */
+static bool set_nominated(struct maar_world *world, struct maar_task_entry *task, const char *name)
+{
+    bool listed = task->nominated_name != NULL;
+    if (!maar_text_replace(&task->nominated_name, name))
+        return false;
+    task->view.nominated_node = nominated_slot(world, task);
+    if (task->nominated_name && !listed) {
+        maar_vec_push(&world->nominated, task);
+    } else if (!task->nominated_name) {
+        for (size_t i = 0; i < world->nominated.n; i++) {
+            if (world->nominated.data[i] == task) {
+                maar_vec_remove(&world->nominated, i);
+                break;
+            }
+        }
+    }
+    return true;
+}
+
 void maar_task_destroy(struct maar_world *world, struct maar_task_entry *task)
 {
     if (task->reserved)
         maar_world_release(world, &task->view);
     set_loose(world, task, false);
+    set_nominated(world, task, NULL);
     detach(world, task);
     maar_map_remove(world->tasks_by_uid, task->view.uid);
     maar_class_unref(world, maar_class_entry(task->view.cls));
@@ -197,17 +231,14 @@ static bool apply_plain(struct maar_world *world, struct maar_task_entry *task,
     int32_t priority = pod->has_task_priority ? pod->task_priority
                        : pod->has_priority    ? pod->priority
                                               : 1;
-    uint32_t nominated =
-        *pod->nominated_node ? maar_world_node(world, pod->nominated_node) : MAAR_NO_NODE;
     struct maar_task *view = &task->view;
     bool changed = view->priority != priority || view->pod_priority != pod_priority ||
-                   view->preemptable != pod->preemptable || view->nominated_node != nominated ||
-                   view->ours != ours;
+                   view->preemptable != pod->preemptable || view->ours != ours;
     view->priority = priority;
     view->pod_priority = pod_priority;
     view->preemptable = pod->preemptable;
-    view->nominated_node = nominated;
     view->ours = ours;
+    changed |= set_nominated(world, task, pod->nominated_node);
     changed |= maar_text_replace(&task->fault, record->fault);
     return changed;
 }

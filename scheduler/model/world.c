@@ -60,6 +60,7 @@ void maar_world_destroy(struct maar_world *world)
     destroy_objects(world);
     maar_vec_fini(&world->scheduler_names);
     maar_vec_fini(&world->loose);
+    maar_vec_fini(&world->nominated);
     maar_vec_fini(&world->job_slots);
     maar_vec_fini(&world->queue_slots);
     maar_vec_fini(&world->class_slots);
@@ -127,35 +128,42 @@ bool maar_world_is_ours(const struct maar_world *world, const char *scheduler_na
 
 /* ---- records ---- */
 
+/* Of several global defaults the highest counts. */
+static int32_t find_default_priority(const struct maar_world *world)
+{
+    const struct maar_priority_class_record *best = NULL;
+    size_t at = 0;
+    void *value;
+    while (maar_map_next(world->priority_classes, &at, NULL, NULL, &value)) {
+        const struct maar_priority_class_record *cls = value;
+        if (cls->global_default && (!best || cls->value > best->value))
+            best = cls;
+    }
+    return best ? best->value : 0;
+}
+
 static bool apply_priority_class(struct maar_world *world, const struct maar_record *record,
                                  bool deleted)
 {
+    const struct maar_priority_class_record *next = &record->priority_class;
     struct maar_priority_class_record *cls =
         maar_map_remove(world->priority_classes, record->name);
-    bool changed = true;
-    if (cls && !deleted)
-        changed = memcmp(cls, &record->priority_class, sizeof *cls) != 0;
     if (!cls && deleted)
         return false;
+    bool changed = !cls || deleted || cls->value != next->value ||
+                   cls->global_default != next->global_default;
     if (deleted) {
         free(cls);
     } else {
         if (!cls)
             cls = maar_calloc(1, sizeof *cls);
-        cls->value = record->priority_class.value;
-        cls->global_default = record->priority_class.global_default;
+        *cls = *next;
         maar_map_set(world->priority_classes, record->name, cls);
     }
-    world->default_priority = 0;
-    size_t at = 0;
-    void *value;
-    while (maar_map_next(world->priority_classes, &at, NULL, NULL, &value)) {
-        const struct maar_priority_class_record *other = value;
-        if (other->global_default)
-            world->default_priority = other->value;
-    }
-    if (changed)
+    if (changed) {
+        world->default_priority = find_default_priority(world);
         maar_jobs_reprioritise(world);
+    }
     return changed;
 }
 

@@ -44,6 +44,7 @@ struct maar_task_entry {
     bool reserved;       /* Pipelined by a reservation, not by the session */
     bool evict_requested; /* Releasing by us; released_ns is not observed yet */
     bool loose;           /* in world->loose, at job_at */
+    char *nominated_name; /* status.nominatedNodeName; NULL: none. Such tasks are in world->nominated */
     /* Annotations that plugins merge into the binding, session's arena; NULL: none. */
     struct maar_assignment *assignment;
     const char *waiting_node; /* interned name of a node that has not arrived; NULL */
@@ -168,6 +169,7 @@ struct maar_world {
     struct maar_map *priority_classes; /* -> struct maar_priority_class_record */
     struct maar_map *classes_by_key; /* -> struct maar_class_entry */
     struct maar_map *label_sets;     /* -> struct maar_label_set */
+    MAAR_VEC(struct maar_task_entry *) nominated; /* pods with a nominated node, there or not */
     MAAR_VEC(struct maar_task_entry *) loose; /* pods of ours that name no PodGroup */
     struct maar_map *waiting_nodes;  /* node name -> list of tasks whose node has not arrived */
     int32_t default_priority;

@@ -204,8 +204,7 @@ static bool place_one(struct placing *p, const struct maar_task *task)
     return true;
 }
 
-/* True when nothing was looked at because the task cannot be placed whatever the nodes. */
-static bool is_barred(const struct maar_task *task)
+bool maar_place_is_barred(const struct maar_task *task)
 {
     return task->status != MAAR_TASK_PENDING || task->gated || maar_task_entry(task)->fault;
 }
@@ -215,7 +214,7 @@ static void place_all(struct placing *p, const struct maar_task *const *tasks, s
     for (size_t i = 0; i < n; i++) {
         const struct maar_task *task = tasks[i];
         p->result.n_tried++;
-        if (is_barred(task) || !has_room(p, task))
+        if (maar_place_is_barred(task) || !has_room(p, task))
             continue;
         if (role_failed(p, task)) {
             maar_session_refuse_task(
@@ -244,7 +243,7 @@ static bool is_hopeless(struct placing *p, const struct maar_task *const *tasks,
         !maar_is_indexable(p->session))
         return false;
     for (size_t i = 0; i < n; i++)
-        if (tasks[i]->cls != tasks[0]->cls || is_barred(tasks[i]))
+        if (tasks[i]->cls != tasks[0]->cls || maar_place_is_barred(tasks[i]))
             return false;
     uint64_t slots = maar_index_slots(p->session, tasks[0], (uint64_t)need);
     if (slots >= (uint64_t)need)

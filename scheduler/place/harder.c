@@ -71,7 +71,7 @@ struct search {
 /* The same refusals as on the plain way. */
 static bool is_barred(const struct search *search, const struct maar_task *task)
 {
-    if (task->status != MAAR_TASK_PENDING || task->gated || maar_task_entry(task)->fault ||
+    if (maar_place_is_barred(task) ||
         maar_vote_queue_room(search->session, search->job->queue, task, 1, NULL) == 0)
         return true;
     struct maar_reasons reasons;

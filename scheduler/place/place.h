@@ -42,6 +42,9 @@ void maar_run_local_scores(struct maar_session *session, const struct maar_task 
                            const uint32_t *nodes, size_t n, double *node_sum, double *batch_sum);
 double maar_total_score(struct maar_session *session, double node_sum, double batch_sum);
 
+/* gang.c: whatever the nodes, the task cannot be placed now */
+bool maar_place_is_barred(const struct maar_task *task);
+
 /* scan.c: the plain path. `refused` is NULL or a bitset over node slots: members are left out, and nodes that refuse
  * this task become members. */
 struct maar_choice maar_scan_choose(struct maar_session *session, const struct maar_task *task,

@@ -70,7 +70,7 @@ struct maar_policy {
     bool indexable;
     /* Changes with everything that an index was computed with. */
     uint64_t generation;
-    size_t n_open; /* instances open in the last session */
+    uint64_t open_set; /* which instances were open in the last session */
 };
 
 static inline bool maar_listing_has(const struct maar_listing *listing, enum maar_enable enable)

@@ -94,12 +94,12 @@ void maar_session_open(struct maar_session *session, struct maar_world *world,
     set_view(session, &session->view);
     for (size_t i = 0; i < policy->n_instances; i++)
         open_instance(session, &policy->instances[i]);
-    size_t n_open = 0;
+    uint64_t open_set = 0;
     for (size_t i = 0; i < policy->n_instances; i++)
-        n_open += policy->instances[i].open;
-    if (n_open != policy->n_open)
+        open_set = open_set * 31 + policy->instances[i].open + 1;
+    if (open_set != policy->open_set)
         policy->generation++;
-    policy->n_open = n_open;
+    policy->open_set = open_set;
     maar_undo_clear(&session->undo);
 }
 
