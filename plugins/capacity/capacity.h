@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright The maar Authors */
+#ifndef MAAR_CAPACITY_H
+#define MAAR_CAPACITY_H
+
+/* What the files of plugin capacity share: the accounts of queues and the questions about them. A
+ * queue is asked about together with the queues above it, from itself to root; without
+ * enableHierarchy nothing is above a queue. */
+
+#include <maar/amounts.h>
+#include <maar/plugin.h>
+
+#define MAAR_CAPACITY_TEXT_BYTES 256
+
+/* The instance. */
+struct maar_capacity {
+    bool hierarchy;
+    int64_t reclaim_levels;
+    char complaint[MAAR_CAPACITY_TEXT_BYTES]; /* the last one that went to the log */
+};
+
+/* Ledger units; follows the events, so Pipelined tasks count as well. */
+struct maar_capacity_ledger {
+    uint64_t present; /* dimensions that some task named */
+    int64_t allocated[MAAR_MAX_DIMS];
+    int64_t promised[MAAR_MAX_DIMS]; /* guarantees of the queues right below that they do not use */
+};
+
+/* The queue row. */
+struct maar_capacity_account {
+    bool known;       /* opened in this session */
+    bool linked;      /* part of the tree below root */
+    uint32_t n_above; /* queues above, root included */
+    double opening_share;
+    struct maar_capacity_ledger held; /* with everything below */
+    struct maar_amounts deserved;
+    struct maar_amounts capability; /* with what it inherits from above */
+    /* What it may ever hold: capability, and what the guarantees of its siblings leave. By default
+     * a scalar that is missing here has no limit; under compatibility its limit is 0. */
+    struct maar_amounts limit;
+    struct maar_amounts inqueue; /* with everything below */
+    struct maar_amounts elastic; /* with everything below */
+};
+
+/* The session row. */
+struct maar_capacity_session {
+    bool ready; /* false: the tree is broken and compatibility asks to refuse everything */
+    char fault[MAAR_CAPACITY_TEXT_BYTES];
+    struct maar_capacity_ledger cluster; /* over all queues; without enableHierarchy only */
+};
+
+static inline struct maar_capacity_account *maar_capacity_account(const struct maar_view *view,
+                                                                  const struct maar_queue *queue)
+{
+    return (struct maar_capacity_account *)(void *)view->queue_rows + queue->slot;
+}
+
+static inline struct maar_capacity_session *maar_capacity_session(const struct maar_view *view)
+{
+    return (struct maar_capacity_session *)(void *)view->session_row;
+}
+
+/* The queue right above; NULL at root, and for a queue outside the tree. */
+static inline const struct maar_queue *maar_capacity_above(const struct maar_view *view,
+                                                           const struct maar_queue *queue)
+{
+    return maar_capacity_account(view, queue)->linked ? queue->parent : NULL;
+}
+
+static inline struct maar_amounts maar_capacity_held(const struct maar_view *view,
+                                                     const struct maar_capacity_account *account)
+{
+    return maar_amounts_from_row(account->held.allocated, account->held.present, view->dims);
+}
+
+/* ---- accounts.c ---- */
+
+/* Fills all rows when a session opens; a fault of the tree is left in the session row. */
+void maar_capacity_open(const struct maar_capacity *self, const struct maar_view *view);
+
+/* Adds the request of a task (times is 1 or -1) to its queue and to all above. */
+void maar_capacity_move(const struct maar_capacity *self, const struct maar_view *view,
+                        const struct maar_task *task, int64_t times);
+
+/* Adds what an admitted job holds to its queue and to all above. */
+void maar_capacity_admit(const struct maar_view *view, const struct maar_job *job);
+
+/* Part of what the queue deserves that it holds, in the dimension where that is greatest; 1 for a
+ * queue that deserves nothing. */
+double maar_capacity_share(const struct maar_view *view,
+                           const struct maar_capacity_account *account);
+
+/* The nearest queues on the ways up of l and r that differ and stand below one and the same queue,
+ * or are the topmost. l and r themselves are such when one is above the other. */
+void maar_capacity_part_ways(const struct maar_view *view, const struct maar_queue *l,
+                             const struct maar_queue *r, const struct maar_queue **ret_l,
+                             const struct maar_queue **ret_r);
+
+/* Why the queue takes no jobs at all, written to text (MAAR_CAPACITY_TEXT_BYTES); NULL when it
+ * does. */
+const char *maar_capacity_refusal(const struct maar_capacity *self, const struct maar_view *view,
+                                  const struct maar_queue *queue, char *text);
+
+/* ---- limits.c: the hooks of the same names ---- */
+
+uint32_t maar_capacity_queue_room(void *self, const struct maar_view *view,
+                                  const struct maar_queue *queue, const struct maar_task *task,
+                                  uint32_t want, struct maar_reasons *reasons);
+enum maar_vote maar_capacity_job_enqueueable(void *self, const struct maar_view *view,
+                                             const struct maar_job *job);
+
+/* ---- victims.c: the hooks of the same names ---- */
+
+bool maar_capacity_queue_preemptive(void *self, const struct maar_view *view,
+                                    const struct maar_queue *queue,
+                                    const struct maar_task *const *tasks, size_t n);
+enum maar_vote maar_capacity_reclaimable(void *self, const struct maar_view *view,
+                                         const struct maar_task *evictor,
+                                         const struct maar_task *const *candidates, size_t n,
+                                         uint64_t *out);
+enum maar_vote maar_capacity_unified_evictable(void *self, const struct maar_view *view,
+                                               const struct maar_evict_context *context,
+                                               const struct maar_task *const *candidates, size_t n,
+                                               uint64_t *out);
+
+#endif
