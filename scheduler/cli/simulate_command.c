@@ -323,10 +323,8 @@ static int simulate(struct request *request)
     int rc = load_modules(request, registry, &err);
     if (rc == 0)
         rc = maar_scenario_read(request->files.data, request->files.n, &scenario, &err);
-    if (rc == 0 && request->via_api) {
-        link = maar_simulate_link_create(&err);
-        rc = link ? 0 : -1;
-    }
+    if (request->via_api)
+        link = maar_simulate_link_create();
     request->options.registry = registry;
     request->options.link = link;
     if (isatty(STDERR_FILENO)) {

@@ -6,8 +6,8 @@
 #include "sim/simulation.h"
 
 /* The way over HTTP: serves the simulation's cluster on 127.0.0.1 and connects the real client to it, in virtual time.
- * NULL when the server cannot be made; the caller frees it with maar_simulate_link_destroy after the simulation. */
-struct maar_simulation_link *maar_simulate_link_create(struct maar_error *err);
+ * For one simulation after the other; the caller frees it with maar_simulate_link_destroy. */
+struct maar_simulation_link *maar_simulate_link_create(void);
 /* Accepts NULL. */
 void maar_simulate_link_destroy(struct maar_simulation_link *link);
 

@@ -19,6 +19,7 @@
 struct maar_invariants {
     struct maar_cluster *cluster;
     const struct maar_conf *conf;
+    const struct maar_registry *registry;
     struct maar_collection *pods;
     struct maar_collection *nodes;
     struct maar_collection *groups;
@@ -63,12 +64,14 @@ void maar_violations_fini(struct maar_violations *violations)
 /* ---- requests ---- */
 
 struct maar_invariants *maar_invariants_create(struct maar_cluster *cluster,
-                                               const struct maar_conf *conf)
+                                               const struct maar_conf *conf,
+                                               const struct maar_registry *registry)
 {
     struct maar_invariants *invariants = maar_calloc(1, sizeof *invariants);
     struct maar_store *store = maar_cluster_store(cluster);
     invariants->cluster = cluster;
     invariants->conf = conf;
+    invariants->registry = registry;
     invariants->pods = maar_store_collection(store, "v1", "Pod", true);
     invariants->nodes = maar_store_collection(store, "v1", "Node", false);
     invariants->groups =
@@ -309,15 +312,23 @@ static void check_twice(struct pass *pass)
 
 /* ---- (iv) ---- */
 
-static bool has_hierarchy(const struct maar_conf *conf)
+/* The configuration names the plugin with this flag, and it is there to keep its promise. */
+static bool promises(const struct maar_invariants *invariants, const char *plugin,
+                     enum maar_enable flag)
 {
-    return maar_conf_plugin_enabled(conf, "capacity", MAAR_ENABLE_HIERARCHY);
+    return maar_conf_plugin_enabled(invariants->conf, plugin, flag) &&
+           (!invariants->registry || maar_registry_find_plugin(invariants->registry, plugin));
 }
 
-static bool promises_capability(const struct maar_conf *conf)
+static bool has_hierarchy(const struct maar_invariants *invariants)
 {
-    return maar_conf_plugin_enabled(conf, "capacity", MAAR_ENABLE_ALLOCATABLE) ||
-           maar_conf_plugin_enabled(conf, "proportion", MAAR_ENABLE_ALLOCATABLE);
+    return promises(invariants, "capacity", MAAR_ENABLE_HIERARCHY);
+}
+
+static bool promises_capability(const struct maar_invariants *invariants)
+{
+    return promises(invariants, "capacity", MAAR_ENABLE_ALLOCATABLE) ||
+           promises(invariants, "proportion", MAAR_ENABLE_ALLOCATABLE);
 }
 
 /* Calls `each` for the queue and, where limits are inherited, its ancestors; a cycle of parents ends after 64. */
@@ -331,7 +342,7 @@ static void each_queue(const struct pass *pass, const char *queue, struct maar_m
         else if (sums)
             sums_add(sums, request);
         const struct maar_object *object = maar_collection_object(pass->owner->queues, "", queue);
-        queue = object && has_hierarchy(pass->owner->conf)
+        queue = object && has_hierarchy(pass->owner)
                     ? maar_document_text(object->document, "spec.parent")
                     : "";
     }
@@ -527,10 +538,9 @@ size_t maar_invariants_check(struct maar_invariants *invariants, const struct ma
     check_twice(&pass);
     if (pass.n_binds > 0 && !invariants->pods->held && !invariants->nodes->held) {
         check_nodes(&pass);
-        if (promises_capability(invariants->conf) && !invariants->queues->held)
+        if (promises_capability(invariants) && !invariants->queues->held)
             check_queues(&pass);
-        if (maar_conf_plugin_enabled(invariants->conf, "gang", MAAR_ENABLE_JOB_READY) &&
-            !invariants->groups->held)
+        if (promises(invariants, "gang", MAAR_ENABLE_JOB_READY) && !invariants->groups->held)
             check_gangs(&pass);
     }
     if (synced && !invariants->pods->held && (!fault || fault + 1 < pass.cycle))

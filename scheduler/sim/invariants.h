@@ -28,9 +28,11 @@ void maar_violations_add(struct maar_violations *violations, unsigned cycle, con
 
 struct maar_invariants;
 
-/* The cluster and the configuration outlive it; `conf` tells what the plugins promise. */
+/* The cluster and the configuration outlive it. `conf` tells what the plugins promise, as far as they are there
+ * (registry; NULL: all are). */
 struct maar_invariants *maar_invariants_create(struct maar_cluster *cluster,
-                                               const struct maar_conf *conf);
+                                               const struct maar_conf *conf,
+                                               const struct maar_registry *registry);
 /* Accepts NULL. */
 void maar_invariants_destroy(struct maar_invariants *invariants);
 /* Checks (i) to (vi) after the session of the running cycle and before the kubelets act; (v) only when `synced`.

@@ -110,7 +110,7 @@ static json_t *with_identity(struct maar_simulation *simulation, const json_t *d
     return copy;
 }
 
-/* Adds the classes first: a dump may list pods before them. `from` maps back to the manifest for messages. */
+/* Adds the classes first: a dump may list pods before them. */
 static int load(struct maar_simulation *simulation, struct maar_error *err)
 {
     const struct maar_scenario *scenario = simulation->scenario;
@@ -178,7 +178,8 @@ int maar_simulation_create(const struct maar_scenario *scenario,
     if (rc == 0) {
         simulation->cluster = maar_cluster_create(&cluster);
         simulation->store = maar_cluster_store(simulation->cluster);
-        simulation->invariants = maar_invariants_create(simulation->cluster, simulation->conf);
+        simulation->invariants =
+            maar_invariants_create(simulation->cluster, simulation->conf, options->registry);
         rc = load(simulation, err);
     }
     if (rc < 0)
@@ -202,6 +203,8 @@ void maar_simulation_destroy(struct maar_simulation *simulation)
     if (!simulation)
         return;
     disconnect(simulation);
+    if (simulation->options.link)
+        simulation->options.link->forget(simulation->options.link->context);
     maar_memory_backend_destroy(simulation->memory);
     maar_invariants_destroy(simulation->invariants);
     maar_cluster_destroy(simulation->cluster);

@@ -18,6 +18,8 @@ struct maar_simulation_link {
     int (*open)(void *context, struct maar_cluster *cluster, const struct maar_wire_options *decode,
                 struct maar_backend *ret_backend, struct maar_error *err);
     void (*close)(void *context);
+    /* The cluster is about to go. */
+    void (*forget)(void *context);
     /* After a session: waits until its writes are answered. -ETIMEDOUT. */
     int (*settle)(void *context, struct maar_error *err);
     /* At the end of a cycle, under the store's lock: bindings that were in flight take effect. */
