@@ -239,8 +239,9 @@ static bool is_hopeless(struct placing *p, const struct maar_task *const *tasks,
 {
     const struct maar_job *job = p->job;
     int64_t need = (int64_t)job->min_available - maar_job_n_ready(job) - job->n_pending_best_effort;
+    /* Where nobody insists on the minimum, each pod that fits gets its node. */
     if (p->compatible || !(p->flags & MAAR_PLACE_UNTIL_READY) || need < 64 ||
-        !maar_is_indexable(p->session))
+        !maar_is_indexable(p->session) || maar_vote_job_ready(p->session, job))
         return false;
     for (size_t i = 0; i < n; i++)
         if (tasks[i]->cls != tasks[0]->cls || maar_place_is_barred(tasks[i]))
