@@ -146,7 +146,7 @@ static int serve(const struct request *request, struct maar_cluster *cluster,
 {
     char token[33];
     make_token(token);
-    const struct maar_api_server_options options = {cluster, request->port, token};
+    const struct maar_api_server_options options = {cluster, request->port, token, true};
     struct maar_api_server *server = NULL;
     int rc = maar_api_server_start(&options, &server, err);
     if (rc < 0)

@@ -113,7 +113,7 @@ static int open_server(struct context *context, struct maar_cluster *cluster,
         [MAAR_KIND_POD_GROUP] = {"scheduling.volcano.sh/v1beta1", "PodGroup"},
         [MAAR_KIND_POD] = {"v1", "Pod"},
     };
-    const struct maar_api_server_options options = {cluster, 0, TOKEN};
+    const struct maar_api_server_options options = {cluster, 0, TOKEN, false};
     context->cluster = cluster;
     context->store = maar_cluster_store(cluster);
     for (size_t i = 0; i < MAAR_N_KINDS; i++)

@@ -107,6 +107,49 @@ static json_t *one_group(const struct maar_store *store, const char *name)
     return found;
 }
 
+/* "api/v1", "apis/apps/v1". */
+static char *openapi_name(const char *api_version)
+{
+    return maar_asprintf("%s/%s", strchr(api_version, '/') ? "apis" : "api", api_version);
+}
+
+static json_t *openapi_index(const struct maar_store *store)
+{
+    json_t *paths = json_object();
+    for (size_t i = 0; i < maar_store_n_collections(store); i++) {
+        maar_autofree char *name = openapi_name(maar_store_at(store, i)->type->api_version);
+        maar_autofree char *url = maar_asprintf("/openapi/v3/%s", name);
+        json_object_set_new(paths, name, json_pack("{s:s}", "serverRelativeURL", url));
+    }
+    return json_pack("{s:o}", "paths", paths);
+}
+
+/* No schemas: just that every kind's patch takes fieldValidation, so that kubectl leaves validation to the server. */
+static json_t *openapi_of(const struct maar_store *store, const char *wanted)
+{
+    json_t *paths = json_object();
+    for (size_t i = 0; i < maar_store_n_collections(store); i++) {
+        const struct maar_api_type *type = maar_store_at(store, i)->type;
+        maar_autofree char *name = openapi_name(type->api_version);
+        if (strcmp(name, wanted) != 0)
+            continue;
+        const char *slash = strchr(type->api_version, '/');
+        maar_autofree char *group =
+            maar_strndup(type->api_version, slash ? (size_t)(slash - type->api_version) : 0);
+        maar_autofree char *path =
+            maar_asprintf("/%s/%s%s/{name}", name,
+                          type->namespaced ? "namespaces/{namespace}/" : "", type->plural);
+        json_object_set_new(paths, path,
+                            json_pack("{s:{s:[{s:s, s:s, s:{s:s}}], s:{}, s:{s:s, s:s, s:s}}}",
+                                      "patch", "parameters", "name", "fieldValidation", "in",
+                                      "query", "schema", "type", "string", "responses",
+                                      "x-kubernetes-group-version-kind", "group", group, "version",
+                                      slash ? slash + 1 : type->api_version, "kind", type->kind));
+    }
+    return json_pack("{s:s, s:{s:s, s:s}, s:o}", "openapi", "3.0.0", "info", "title", "maar",
+                     "version", "v1.32.0", "paths", paths);
+}
+
 static size_t n_slashes(const char *path)
 {
     size_t n = 0;
@@ -127,7 +170,9 @@ static json_t *discover(const struct maar_store *store, const char *path)
         return json_pack("{s:s, s:s, s:o}", "kind", "APIGroupList", "apiVersion", "v1", "groups",
                          groups(store));
     if (strcmp(path, "/openapi/v3") == 0)
-        return json_pack("{s:{}}", "paths");
+        return openapi_index(store);
+    if (strncmp(path, "/openapi/v3/", 12) == 0)
+        return openapi_of(store, path + 12);
     if (strncmp(path, "/apis/", 6) == 0 && n_slashes(path) == 2)
         return one_group(store, path + 6);
     if (strcmp(path, "/api/v1") == 0 || (strncmp(path, "/apis/", 6) == 0 && n_slashes(path) == 3))

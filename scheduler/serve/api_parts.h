@@ -17,6 +17,7 @@ struct maar_api_server {
     struct maar_cluster *cluster;
     struct maar_store *store;
     char *token; /* NULL: none */
+    bool anonymous;
     atomic_bool stopping;
     size_t n_flights;      /* bindings in flight */
     unsigned landed_cycle; /* bindings due at this cycle or before may land */

@@ -173,7 +173,7 @@ static bool is_allowed(const struct maar_api_request *request)
     const char *token = request->server->token;
     const char *header = MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND,
                                                      MHD_HTTP_HEADER_AUTHORIZATION);
-    if (!token)
+    if (!token || (!header && request->server->anonymous))
         return true;
     return header && strncmp(header, "Bearer ", 7) == 0 && strcmp(header + 7, token) == 0;
 }
@@ -272,6 +272,7 @@ int maar_api_server_start(const struct maar_api_server_options *options,
     server->cluster = options->cluster;
     server->store = maar_cluster_store(options->cluster);
     server->token = options->token ? maar_strdup(options->token) : NULL;
+    server->anonymous = options->anonymous;
     server->daemon = MHD_start_daemon(
         MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD, (uint16_t)options->port,
         NULL, NULL, on_request, server, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&address,

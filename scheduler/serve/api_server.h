@@ -15,7 +15,8 @@ struct maar_api_server;
 struct maar_api_server_options {
     struct maar_cluster *cluster; /* outlives the server */
     unsigned port;                /* 0: any free one */
-    const char *token;            /* bearer token that every request must show; NULL: none */
+    const char *token; /* bearer token; a request with another one is refused. NULL: none */
+    bool anonymous;    /* requests without a token pass: kubectl sends none over plain HTTP */
 };
 
 int maar_api_server_start(const struct maar_api_server_options *options,
