@@ -285,7 +285,9 @@ static struct exchange *create_exchange(struct maar_http *http)
     curl_easy_setopt(easy, CURLOPT_USERAGENT, http->user_agent);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+    /* Over TLS the handshake says at once whether calls can share the connection. In clear text only the first
+     * answer would, and a watch may have none for long. */
+    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, strncmp(http->origin, "https:", 6) == 0 ? 1L : 0L);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, CONNECT_TIMEOUT_S);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, 15L);
