@@ -19,8 +19,8 @@ struct maar_api_server {
     char *token; /* NULL: none */
     bool anonymous;
     atomic_bool stopping;
-    size_t n_flights;      /* bindings in flight */
-    unsigned landed_cycle; /* bindings due at this cycle or before may land */
+    MAAR_VEC(unsigned) flights; /* of bindings in flight: the cycle at whose end each is due */
+    unsigned landed_cycle;      /* bindings due at this cycle or before may land */
 };
 
 enum maar_api_format {

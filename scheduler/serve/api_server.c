@@ -80,11 +80,20 @@ int maar_api_protobuf_kind(const struct maar_api_type *type)
 /* Until the cycle at whose end the binding is due. False when the server stops first. */
 static bool fly(struct maar_api_server *server, unsigned due)
 {
-    server->n_flights++;
+    maar_vec_push(&server->flights, due);
     while (server->landed_cycle < due && !server->stopping)
         maar_store_wait(server->store, 1000);
-    server->n_flights--;
     return !server->stopping;
+}
+
+static void end_flight(struct maar_api_server *server, unsigned due)
+{
+    for (size_t i = 0; i < server->flights.n; i++) {
+        if (server->flights.data[i] == due) {
+            maar_vec_remove(&server->flights, i);
+            return;
+        }
+    }
 }
 
 /* With answer->code 0 no answer is to be given. */
@@ -100,14 +109,16 @@ static void do_write(struct maar_api_request *request, const json_t *body,
     int code = maar_cluster_begin_write(server->cluster, request->method, request->path, body,
                                         &write, answer);
     if (code == 0) {
-        bool lands = true;
-        if (write.kind == MAAR_WRITE_BIND && delay > 0)
-            lands = fly(server, maar_cluster_cycle(server->cluster) + delay);
+        bool flies = write.kind == MAAR_WRITE_BIND && delay > 0;
+        unsigned due = maar_cluster_cycle(server->cluster) + delay;
+        bool lands = !flies || fly(server, due);
         if (lands)
             maar_cluster_finish_write(server->cluster, &write, request->method, content_type, body,
                                       NULL, answer);
         else
             *answer = (struct maar_answer){.reason = ""};
+        if (flies)
+            end_flight(server, due);
     }
     maar_store_wake(server->store);
     maar_store_unlock(server->store);
@@ -115,28 +126,21 @@ static void do_write(struct maar_api_request *request, const json_t *body,
 
 size_t maar_api_server_n_flights(const struct maar_api_server *server)
 {
-    return server->n_flights;
+    return server->flights.n;
 }
 
 void maar_api_server_land(struct maar_api_server *server)
 {
-    unsigned cycle = maar_cluster_cycle(server->cluster);
-    unsigned delay = maar_cluster_options(server->cluster)->bind_delay;
-    if (delay == 0)
-        return;
-    server->landed_cycle = cycle;
+    size_t n_due;
+    server->landed_cycle = maar_cluster_cycle(server->cluster);
     maar_store_wake(server->store);
-    /* Those sent in the last `delay` cycles stay; the rest go as soon as their threads run. */
-    const struct maar_journal *journal = maar_cluster_journal(server->cluster);
-    for (;;) {
-        size_t n_due = 0;
-        for (size_t i = 0; i < journal->binds.n; i++)
-            n_due += journal->binds.data[i].cycle + delay <= cycle &&
-                     maar_cluster_has_flight(server->cluster, journal->binds.data[i].pod);
-        if (n_due == 0 || server->n_flights == 0 || server->stopping)
-            return;
-        maar_store_wait(server->store, 100);
-    }
+    do {
+        n_due = 0;
+        for (size_t i = 0; i < server->flights.n; i++)
+            n_due += server->flights.data[i] <= server->landed_cycle;
+        if (n_due > 0)
+            maar_store_wait(server->store, 100);
+    } while (n_due > 0 && !server->stopping);
 }
 
 static json_t *review_answer(const json_t *review)
@@ -298,6 +302,7 @@ void maar_api_server_stop(struct maar_api_server *server)
     maar_store_wake(server->store);
     maar_store_unlock(server->store);
     MHD_stop_daemon(server->daemon);
+    maar_vec_fini(&server->flights);
     free(server->token);
     free(server);
 }
