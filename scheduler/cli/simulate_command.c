@@ -178,6 +178,30 @@ static int read_arguments(struct request *request, int argc, char **argv)
 
 /* ---- running ---- */
 
+/* What of scheduler.conf has no effect. */
+static void warn(const struct maar_conf *conf, const struct maar_registry *registry)
+{
+    for (size_t i = 0; i < conf->n_warnings; i++)
+        fprintf(stderr, "warning: %s:%d:%d: %s\n", conf->source, conf->warnings[i].line,
+                conf->warnings[i].column, conf->warnings[i].text);
+    size_t n = maar_registry_n_plugins(registry);
+    const char **names = maar_calloc(n + 1, sizeof *names);
+    for (size_t i = 0; i < n; i++)
+        names[i] = maar_registry_plugin(registry, i)->name;
+    for (size_t i = 0; i < conf->n_tiers; i++) {
+        for (size_t k = 0; k < conf->tiers[i].n_plugins; k++) {
+            const struct maar_conf_plugin *plugin = &conf->tiers[i].plugins[k];
+            if (maar_registry_find_plugin(registry, plugin->name))
+                continue;
+            const char *nearest = maar_text_nearest(plugin->name, names);
+            fprintf(stderr, "warning: %s:%d:%d: there is no plugin %s; it is left out%s%s%s\n",
+                    conf->source, plugin->line, plugin->column, plugin->name,
+                    nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+        }
+    }
+    free(names);
+}
+
 static void show_progress(void *context, unsigned cycle, unsigned n_cycles)
 {
     int64_t *last_ns = context;
@@ -261,6 +285,7 @@ static int print_explanations(const struct request *request,
 static int finish(const struct request *request, struct maar_simulation *simulation)
 {
     const char *differences = maar_simulation_differences(simulation);
+    warn(maar_simulation_conf(simulation), request->options.registry);
     const struct maar_violations *violations = maar_simulation_violations(simulation);
     json_t *report = maar_report_create(simulation);
     print_report(request, report);
