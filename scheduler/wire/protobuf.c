@@ -17,6 +17,9 @@ enum {
     WIRE_FIXED32 = 5,
 };
 
+/* What a number has for bytes, so that no pointer is NULL. */
+static const unsigned char nothing[1];
+
 static bool fail(struct maar_pb_state *state, const char *fault)
 {
     if (!state->fault)
@@ -57,7 +60,8 @@ bool maar_pb_next(struct maar_pb *message, struct maar_pb_field *ret_field)
     uint64_t key;
     if (message->at == message->end || message->state->fault || !read_varint(message, &key))
         return false;
-    struct maar_pb_field field = {.wire_type = (unsigned)(key & 7), .state = message->state};
+    struct maar_pb_field field = {
+        .wire_type = (unsigned)(key & 7), .data = nothing, .state = message->state};
     key >>= 3;
     if (key == 0 || key >= UINT32_C(1) << 29)
         return fail(message->state, "has a field of an impossible number");
