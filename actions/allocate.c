@@ -104,8 +104,7 @@ static bool place_best_effort(struct run *run, struct maar_statement *statement,
                               const struct maar_job *job)
 {
     if (run->view->compatibility || job->n_pending_best_effort == 0 ||
-        (int64_t)maar_job_n_ready(job) >= job->min_available ||
-        !run->host->has_action(run->session, "backfill"))
+        (int64_t)maar_job_n_ready(job) >= job->min_available)
         return true;
     struct sheet sheet = {0};
     fill_sheet(run, job, true, &sheet);

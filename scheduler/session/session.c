@@ -218,6 +218,8 @@ static void host_job_event(void *context, const struct maar_job *job, const char
     entry->job_text = maar_arena_strdup(session->arena, message);
     /* On change: the same refusal is not told again. */
     maar_autofree char *key = maar_asprintf("%s: %s", reason, message);
+    if (entry->event_key && maar_session_same_text(session, entry->event_key, key))
+        return;
     if (maar_text_replace(&entry->event_key, key))
         maar_session_event(session, MAAR_KIND_POD_GROUP, job->ns, job->name, job->pod_group_uid,
                            "Normal", reason, message);

@@ -146,6 +146,8 @@ void maar_session_set_condition(struct maar_session *session, const struct maar_
 void maar_session_event(struct maar_session *session, enum maar_kind kind, const char *ns,
                         const char *name, const char *uid, const char *type, const char *reason,
                         const char *message);
+/* Equal as reasons: numbers aside, or to the letter under compatibility. NULL counts as "". */
+bool maar_session_same_text(const struct maar_session *session, const char *l, const char *r);
 /* The phase that a PodGroup has at the end of the session. */
 enum maar_phase maar_job_phase(const struct maar_session *session, const struct maar_job *job,
                                bool unschedulable);

@@ -67,7 +67,7 @@ static bool same_signature(const char *l, const char *r)
     }
 }
 
-static bool same_text(const struct maar_session *session, const char *l, const char *r)
+bool maar_session_same_text(const struct maar_session *session, const char *l, const char *r)
 {
     l = l ? l : "";
     r = r ? r : "";
@@ -113,7 +113,7 @@ static bool upsert_condition(const struct maar_session *session, struct maar_job
     struct maar_condition *condition = find_condition(entry, entry->condition_type);
     if (condition && !strcmp(condition->status, "True") &&
         !strcmp(condition->reason, entry->condition_reason) &&
-        same_text(session, condition->message, entry->condition_message))
+        maar_session_same_text(session, condition->message, entry->condition_message))
         return false;
     if (!condition) {
         struct maar_condition fresh = {maar_strdup(entry->condition_type), NULL, NULL, NULL};
@@ -201,7 +201,7 @@ static void write_pod(struct maar_session *session, struct maar_task *task, cons
 {
     struct maar_task_entry *entry = maar_task_entry(task);
     if (entry->condition_reason && !strcmp(entry->condition_reason, reason) &&
-        same_text(session, entry->condition_message, message))
+        maar_session_same_text(session, entry->condition_message, message))
         return;
     maar_text_replace(&entry->condition_reason, reason);
     maar_text_replace(&entry->condition_message, message);
