@@ -60,9 +60,10 @@ static struct gate *gate_of(const struct maar_view *view)
     return (struct gate *)(void *)view->session_row;
 }
 
-static bool holds_nothing(const struct maar_view *view, const struct maar_job *job)
+static bool holds_nothing(const struct maar_view *view, const struct maar_job *job,
+                          struct maar_slots_memo *memo)
 {
-    return !view->compatibility && maar_reservation_is_futile(view, job);
+    return !view->compatibility && maar_reservation_is_futile_memo(view, job, memo);
 }
 
 static struct maar_amounts idle_amounts(const struct overcommit *self, const struct maar_view *view)
@@ -83,6 +84,7 @@ static int open_session(void *self, const struct maar_view *view, char *error, s
 {
     (void)error;
     (void)n;
+    struct maar_slots_memo memo = {0};
     struct gate *gate = gate_of(view);
     view->host->touch(view->session, gate, sizeof *gate);
     gate->idle = idle_amounts(self, view);
@@ -92,7 +94,8 @@ static int open_session(void *self, const struct maar_view *view, char *error, s
         if (!job->has_min_resources)
             continue;
         bool whole = job->phase == MAAR_PHASE_INQUEUE;
-        if ((!whole && !maar_reservation_is_running(job)) || (whole && holds_nothing(view, job)))
+        if ((!whole && !maar_reservation_is_running(job)) ||
+            (whole && holds_nothing(view, job, &memo)))
             continue;
         struct maar_amounts held =
             whole ? maar_reservation_whole(view, job) : maar_reservation_rest(view, job);
@@ -124,7 +127,7 @@ static enum maar_vote job_enqueueable(void *self, const struct maar_view *view,
 static void on_enqueued(void *self, const struct maar_view *view, const struct maar_job *job)
 {
     (void)self;
-    if (!job->has_min_resources || holds_nothing(view, job))
+    if (!job->has_min_resources || holds_nothing(view, job, NULL))
         return;
     struct gate *gate = gate_of(view);
     struct maar_amounts held = maar_reservation_whole(view, job);

@@ -13,13 +13,17 @@
  * what it deserves can be reclaimed from. At the gate, a job is let in while the minimum resources
  * of all that the queue has admitted fit into what the queue could ever hold.
  *
- * Under `compatibility: volcano` the parts are found as Volcano finds them: rounds in which all
- * unsatisfied queues get a share by weight of everything that is left, until nothing is (which can
- * take thousands of rounds when a queue of great weight does not want a dimension, and promises
- * more than there is when guarantees exceed the parts by weight). Otherwise each dimension is
- * divided by itself, to the end and never above its total, a rounding error of a part refuses no
- * task, a victim of reclaim must hold something of a dimension that its queue is over in, a queue
- * without a state counts as Open, and a job that can never run holds nothing at the gate.
+ * Under `compatibility: volcano` the parts are found as Volcano finds them: rounds in which all unsatisfied queues
+ * get a share by weight of everything that is left, until nothing is. That can take thousands of rounds when a queue
+ * of great weight does not want a dimension, and it promises more than there is when guarantees exceed the parts by
+ * weight, so that they need not hold. Otherwise:
+ * - each dimension is divided by itself, to the end, and the parts never add up to more than there is;
+ * - pods behind scheduling gates, jobs that the empty cluster could not run, and queues that are not open ask for
+ *   nothing; a guarantee of such a queue covers what it holds;
+ * - such a job holds nothing at the gate either;
+ * - a rounding error of a part refuses no task;
+ * - a victim of reclaim must hold something of a dimension that its queue is over in;
+ * - a queue without a state counts as Open.
  *
  * No configuration keys. */
 
@@ -27,7 +31,7 @@
 #include <maar/amounts.h>
 
 #include <float.h>
-#include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -93,9 +97,7 @@ static void add_request(int64_t *row, uint64_t *present, const struct maar_class
     *present |= cls->request.present;
 }
 
-/* ---- dividing
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- dividing -------------------------------------------------------------------------------- */
 
 /* Volcano's rounds. Sums, caps and comparisons are made in its order. */
 static void divide_in_rounds(struct claim *claims, size_t n, const struct maar_amounts *total)
@@ -208,9 +210,49 @@ static void divide_by_dimension(struct claim *claims, size_t n, const struct maa
     free(bounds);
 }
 
-/* ---- opening
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* The job can never run as it is, so nothing is kept for it. */
+static bool is_hopeless(const struct maar_view *view, const struct maar_job *job,
+                        struct maar_slots_memo *memo)
+{
+    return !view->compatibility && maar_reservation_is_futile_memo(view, job, memo);
+}
+
+/* A queue that takes nothing has no use for a guarantee beyond what it holds. */
+static struct maar_amounts guarantee_of(const struct maar_view *view,
+                                        const struct maar_queue *queue)
+{
+    struct maar_amounts guarantee = maar_amounts_from_resource(&queue->guarantee, view->dims);
+    if (!view->compatibility && !is_open(view, queue)) {
+        struct maar_amounts held =
+            maar_amounts_from_row(queue->allocated, queue->allocated_present, view->dims);
+        maar_amounts_min_dimension(&guarantee, &held, MAAR_MISSING_ZERO);
+    }
+    return guarantee;
+}
+
+/* What the queue's pending tasks ask for; those that cannot go on to a node whatever is free do not count. */
+static struct maar_amounts pending_of(const struct maar_view *view, const struct maar_queue *queue,
+                                      struct maar_slots_memo *memo)
+{
+    int64_t row[MAAR_MAX_DIMS];
+    if (view->compatibility)
+        return maar_amounts_from_row(queue->pending, queue->pending_present, view->dims);
+    if (!is_open(view, queue))
+        return maar_amounts_none();
+    for (uint32_t d = 0; d < view->dims->n; d++)
+        row[d] = queue->pending[d];
+    for (uint32_t i = 0; i < queue->n_jobs; i++) {
+        const struct maar_job *job = queue->jobs[i];
+        if (job->n[MAAR_TASK_PENDING] == 0)
+            continue;
+        const int64_t *out = is_hopeless(view, job, memo) ? job->pending : job->gated;
+        for (uint32_t d = 0; d < view->dims->n; d++)
+            row[d] -= out[d];
+    }
+    return maar_amounts_from_row(row, queue->pending_present, view->dims);
+}
 
 /* A capability limits cpu and memory only when it names an amount of them. */
 static struct maar_amounts capability_of(const struct maar_view *view,
@@ -247,16 +289,11 @@ static void count_pipelined(struct account *account, const struct maar_job *job)
             add_request(account->allocated, &account->allocated_present, job->tasks[i]->cls, 1);
 }
 
-static bool holds_nothing(const struct maar_view *view, const struct maar_job *job)
-{
-    return !view->compatibility && maar_reservation_is_futile(view, job);
-}
-
 static void count_job(struct account *account, const struct maar_view *view,
-                      const struct maar_job *job)
+                      const struct maar_job *job, struct maar_slots_memo *memo)
 {
     count_pipelined(account, job);
-    bool waits = job->phase == MAAR_PHASE_INQUEUE && !holds_nothing(view, job);
+    bool waits = job->phase == MAAR_PHASE_INQUEUE && !is_hopeless(view, job, memo);
     if (job->has_min_resources && (waits || maar_reservation_is_running(job))) {
         struct maar_amounts held = maar_reservation_rest(view, job);
         maar_amounts_add(&account->inqueue, &held);
@@ -274,10 +311,10 @@ static void count_job(struct account *account, const struct maar_view *view,
 static size_t collect_claims(const struct maar_view *view, struct claim *claims,
                              const struct maar_amounts *total)
 {
+    struct maar_slots_memo memo = {0};
     struct maar_amounts promised = maar_amounts_none();
     for (uint32_t i = 0; i < view->n_queues; i++) {
-        struct maar_amounts guarantee =
-            maar_amounts_from_resource(&view->queues[i]->guarantee, view->dims);
+        struct maar_amounts guarantee = guarantee_of(view, view->queues[i]);
         maar_amounts_add(&promised, &guarantee);
     }
     struct maar_amounts unpromised = maar_amounts_exceeded_part(total, &promised);
@@ -293,12 +330,11 @@ static size_t collect_claims(const struct maar_view *view, struct claim *claims,
             view->host->touch(view->session, account, sizeof *account);
             claim->account = account;
             claim->weight = job->queue->weight;
-            claim->guarantee = maar_amounts_from_resource(&job->queue->guarantee, view->dims);
-            claim->request =
-                maar_amounts_from_row(job->queue->pending, job->queue->pending_present, view->dims);
+            claim->guarantee = guarantee_of(view, job->queue);
+            claim->request = pending_of(view, job->queue, &memo);
             open_account(account, view, job->queue, &unpromised, &claim->guarantee);
         }
-        count_job(account, view, job);
+        count_job(account, view, job, &memo);
     }
     return n;
 }
@@ -326,9 +362,29 @@ static int open_session(void *self, const struct maar_view *view, char *error, s
     return 0;
 }
 
-/* ---- votes
- * --------------------------------------------------------------------------------------------------
- */
+static void publish(const struct maar_view *view, const struct maar_queue *queue, const char *set,
+                    const struct maar_amounts *amounts)
+{
+    MAAR_EACH_DIM(d, maar_amounts_names(amounts))
+    {
+        view->host->queue_amount(view->session, queue, set, (uint32_t)d, amounts->v[d]);
+    }
+}
+
+static void close_session(void *self, const struct maar_view *view)
+{
+    (void)self;
+    const struct maar_host *host = view->host;
+    if (host->size < offsetof(struct maar_host, queue_amount) + sizeof host->queue_amount)
+        return;
+    for (uint32_t i = 0; i < view->n_queues; i++) {
+        const struct account *account = account_of(view, view->queues[i]);
+        publish(view, view->queues[i], "deserved", &account->deserved);
+        publish(view, view->queues[i], "inqueue", &account->inqueue);
+    }
+}
+
+/* ---- votes ----------------------------------------------------------------------------------- */
 
 static int queue_order(void *self, const struct maar_view *view, const struct maar_queue *l,
                        const struct maar_queue *r)
@@ -526,9 +582,7 @@ static enum maar_vote reclaimable(void *self, const struct maar_view *view,
     return MAAR_PERMIT;
 }
 
-/* ---- events
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void move(const struct maar_view *view, const struct maar_task *task, int64_t times)
 {
@@ -558,7 +612,7 @@ static void on_deallocate(void *self, const struct maar_view *view, const struct
 static void on_enqueued(void *self, const struct maar_view *view, const struct maar_job *job)
 {
     (void)self;
-    if (!job->queue || !job->has_min_resources || holds_nothing(view, job))
+    if (!job->queue || !job->has_min_resources || is_hopeless(view, job, NULL))
         return;
     struct account *account = account_of(view, job->queue);
     struct maar_amounts held = maar_reservation_whole(view, job);
@@ -572,6 +626,7 @@ MAAR_EXPORT const struct maar_plugin maar_plugin = {
     .summary = "Divides the cluster among queues by weight.",
     .queue_row_size = sizeof(struct account),
     .open = open_session,
+    .close = close_session,
     .hooks =
         {
             .queue_order = queue_order,

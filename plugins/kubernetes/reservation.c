@@ -73,6 +73,22 @@ static int64_t slots_in_cluster(const struct maar_view *view, const struct maar_
     return slots;
 }
 
+/* At most want. An entry with fewer slots than wanted has counted them all. */
+static int64_t slots_remembered(const struct maar_view *view, const struct maar_class *cls,
+                                int64_t want, struct maar_slots_memo *memo)
+{
+    if (!memo)
+        return slots_in_cluster(view, cls, want);
+    size_t at = cls->slot % (sizeof memo->entries / sizeof *memo->entries);
+    if (memo->entries[at].cls != cls ||
+        (want > memo->entries[at].slots && memo->entries[at].slots == memo->entries[at].want)) {
+        memo->entries[at].cls = cls;
+        memo->entries[at].want = want;
+        memo->entries[at].slots = slots_in_cluster(view, cls, want);
+    }
+    return memo->entries[at].slots < want ? memo->entries[at].slots : want;
+}
+
 /* Members of the class among the tasks from `first` on; 0 when an earlier task is of it (it is
  * counted already). */
 static int64_t members_of_class(const struct maar_job *job, uint32_t first)
@@ -88,7 +104,8 @@ static int64_t members_of_class(const struct maar_job *job, uint32_t first)
     return n;
 }
 
-bool maar_reservation_is_futile(const struct maar_view *view, const struct maar_job *job)
+bool maar_reservation_is_futile_memo(const struct maar_view *view, const struct maar_job *job,
+                                     struct maar_slots_memo *memo)
 {
     int64_t possible = job->n[MAAR_TASK_SUCCEEDED];
     /* While pods are still to come, nothing is known about them. */
@@ -97,7 +114,12 @@ bool maar_reservation_is_futile(const struct maar_view *view, const struct maar_
     for (uint32_t i = 0; i < job->n_tasks && possible < job->min_available; i++) {
         int64_t n = members_of_class(job, i);
         if (n > 0)
-            possible += slots_in_cluster(view, job->tasks[i]->cls, n);
+            possible += slots_remembered(view, job->tasks[i]->cls, n, memo);
     }
     return possible < job->min_available;
+}
+
+bool maar_reservation_is_futile(const struct maar_view *view, const struct maar_job *job)
+{
+    return maar_reservation_is_futile_memo(view, job, NULL);
 }

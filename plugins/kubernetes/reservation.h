@@ -25,4 +25,17 @@ bool maar_reservation_is_running(const struct maar_job *job);
  * change within a session. */
 bool maar_reservation_is_futile(const struct maar_view *view, const struct maar_job *job);
 
+/* Answers kept between questions about many jobs of one session, by class. Zeroed at first. */
+struct maar_slots_memo {
+    struct {
+        const struct maar_class *cls;
+        int64_t want;
+        int64_t slots;
+    } entries[64];
+};
+
+/* The same with such a memory; memo may be NULL. */
+bool maar_reservation_is_futile_memo(const struct maar_view *view, const struct maar_job *job,
+                                     struct maar_slots_memo *memo);
+
 #endif

@@ -26,12 +26,13 @@ static void end(void)
     f = NULL;
 }
 
-/* A queue with one job that holds one amount and asks for the rest of another. */
+/* A queue with one job that holds one amount and asks for the rest of another. Its minimum is 0: with 1, a pod larger
+ * than the node would claim nothing. */
 static struct maar_queue *queue_with(const char *name, int32_t weight, int64_t held_cpu,
                                      int64_t held_memory, int64_t asked_cpu, int64_t asked_memory)
 {
     struct maar_queue *queue = fake_queue(f, name, weight);
-    struct maar_job *job = fake_job(f, queue, name, 1);
+    struct maar_job *job = fake_job(f, queue, name, 0);
     if (held_cpu || held_memory)
         fake_task(f, job, fake_class(f, held_cpu, held_memory, 0, 0), MAAR_TASK_RUNNING, node);
     fake_task(f, job, fake_class(f, asked_cpu - held_cpu, asked_memory - held_memory, 0, 0),
@@ -623,6 +624,116 @@ static void proportion_impossible_job_holds_nothing(void **state)
     }
 }
 
+/* What cannot go on to a node whatever is free claims no part, so that others may use it. */
+static void proportion_hopeless_pods_claim_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool gated;
+        uint8_t queue_state;
+        int64_t pod_cpu;
+        bool claims;
+    } rows[] = {
+        {"plain", false, MAAR_QUEUE_OPEN, 4000, true},
+        {"behind a gate", true, MAAR_QUEUE_OPEN, 4000, false},
+        {"queue closed", false, MAAR_QUEUE_CLOSED, 4000, false},
+        {"larger than any node", false, MAAR_QUEUE_OPEN, 9000, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        EACH_MODE(mode)
+        {
+            begin(mode, 8000, 64 * GI, 0);
+            struct maar_queue *other = fake_queue(f, "other", 1);
+            struct maar_job *job = fake_job(f, other, "other", 1);
+            struct maar_class *cls = fake_class(f, rows[i].pod_cpu, 0, 0, 0);
+            cls->slot = 3;
+            other->state = rows[i].queue_state;
+            fake_task(f, job, cls, MAAR_TASK_PENDING, MAAR_NO_NODE)->gated = rows[i].gated;
+            struct maar_queue *queue = queue_with("q", 1, 0, 0, 8000, GI);
+            fake_open(f);
+            if (deserves(queue, 0) != (rows[i].claims || mode ? 4000 : 8000))
+                fail_msg("%s, mode %d: %d", rows[i].name, mode, (int)deserves(queue, 0));
+            end();
+        }
+    }
+}
+
+/* A guarantee of a queue that takes nothing covers what it holds. */
+static void proportion_closed_queue_keeps_what_it_holds(void **state)
+{
+    (void)state;
+    EACH_MODE(mode)
+    {
+        begin(mode, 10000, 64 * GI, 0);
+        struct maar_queue *closed = queue_with("closed", 1, 1000, 0, 9000, 0);
+        struct maar_queue *queue = queue_with("q", 1, 0, 0, 10000, 0);
+        closed->state = MAAR_QUEUE_CLOSED;
+        closed->guarantee = fake_resource(f, 6000, -1, 0, -1, -1);
+        fake_open(f);
+        assert_int_equal(deserves(queue, 0), mode ? 4000 : 9000);
+        end();
+    }
+}
+
+/* Many jobs of one class, asked about with unlike numbers: the memory gives what a fresh count gives. */
+static void proportion_remembered_slots_are_right(void **state)
+{
+    (void)state;
+    static const int n_pods[] = {1, 5, 3, 8, 4, 9, 2, 16, 7};
+    begin(false, 8000, 64 * GI, 0);
+    struct maar_class *cls = fake_class(f, 1000, 0, 0, 0);
+    struct maar_queue *queue = fake_queue(f, "q", 1);
+    struct maar_job *asker = fake_job(f, queue, "asker", 1);
+    int64_t held = 0;
+    for (size_t i = 0; i < sizeof n_pods / sizeof *n_pods; i++) {
+        struct maar_job *job = fake_job(f, queue, "j", n_pods[i]);
+        job->has_min_resources = true;
+        job->min_resources = fake_resource(f, 10, -1, 0, -1, -1);
+        fake_tasks(f, job, cls, MAAR_TASK_PENDING, MAAR_NO_NODE, (size_t)n_pods[i]);
+        held += n_pods[i] <= 8 ? 10 : 0;
+    }
+    asker->phase = MAAR_PHASE_PENDING;
+    asker->has_min_resources = true;
+    asker->min_resources = fake_resource(f, 8000 - held, -1, 0, -1, -1);
+    fake_open(f);
+    assert_int_equal(enqueueable(asker), MAAR_PERMIT);
+    asker->min_resources.v[0]++;
+    assert_int_equal(enqueueable(asker), MAAR_REJECT);
+    end();
+}
+
+static double published[2][FAKE_DIMS];
+
+static void record_amount(void *session, const struct maar_queue *queue, const char *set,
+                          uint32_t dim, double value)
+{
+    (void)session;
+    assert_string_equal(queue->name, "q");
+    assert_true(strcmp(set, "deserved") == 0 || strcmp(set, "inqueue") == 0);
+    published[set[0] == 'i'][dim] = value;
+}
+
+static void proportion_publishes_what_queues_deserve(void **state)
+{
+    (void)state;
+    begin(false, 8000, 64 * GI, 0);
+    struct maar_queue *queue = queue_with("q", 1, 0, 0, 3000, 0);
+    queue->jobs[0]->has_min_resources = true;
+    queue->jobs[0]->min_resources = fake_resource(f, 2000, -1, 0, -1, -1);
+    fake_open(f);
+    f->host.queue_amount = record_amount;
+    memset(published, 0, sizeof published);
+    f->plugin->close(f->self, &f->view);
+    assert_true(published[0][MAAR_DIM_CPU] == 3000 && published[1][MAAR_DIM_CPU] == 2000);
+    assert_true(published[0][MAAR_DIM_PODS] == 1);
+    /* A host without that function. */
+    f->host.size = offsetof(struct maar_host, queue_amount);
+    f->host.queue_amount = NULL;
+    f->plugin->close(f->self, &f->view);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -648,6 +759,10 @@ int main(void)
         cmocka_unit_test(proportion_reclaims_until_within_what_is_deserved),
         cmocka_unit_test(proportion_orphans_are_skipped),
         cmocka_unit_test(proportion_impossible_job_holds_nothing),
+        cmocka_unit_test(proportion_hopeless_pods_claim_nothing),
+        cmocka_unit_test(proportion_closed_queue_keeps_what_it_holds),
+        cmocka_unit_test(proportion_remembered_slots_are_right),
+        cmocka_unit_test(proportion_publishes_what_queues_deserve),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
