@@ -20,8 +20,7 @@
 
 #include "kubernetes/job_table.h"
 
-/* ---- members and roles
- * -------------------------------------------------------------------------------------- */
+/* ---- members and roles ----------------------------------------------------------------------- */
 
 static uint32_t role_n_occupied(const struct maar_role *role)
 {
@@ -55,9 +54,7 @@ static bool roles_have(const struct maar_job *job, uint32_t (*count)(const struc
     return true;
 }
 
-/* ---- votes
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- votes ----------------------------------------------------------------------------------- */
 
 static void job_valid(void *self, const struct maar_view *view, const struct maar_job *job,
                       struct maar_validity *ret)
@@ -156,8 +153,7 @@ static enum maar_vote unified_evictable(void *self, const struct maar_view *view
     return MAAR_PERMIT;
 }
 
-/* ---- conditions
- * --------------------------------------------------------------------------------------------- */
+/* ---- conditions ------------------------------------------------------------------------------ */
 
 /* All that is missing are members on their way out, and nobody waits to take their place. */
 static bool is_terminating(const struct maar_job *job)

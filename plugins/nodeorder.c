@@ -96,8 +96,7 @@ static int open_session(void *self, const struct maar_view *view, char *error, s
     return 0;
 }
 
-/* ---- least and most requested
- * ------------------------------------------------------------------------------- */
+/* ---- least and most requested ---------------------------------------------------------------- */
 
 static int64_t least_of(int64_t requested, int64_t allocatable)
 {
@@ -162,8 +161,7 @@ static void most_score(void *opaque, const struct maar_view *view, const struct 
             (double)(requested_score(view, task->cls, nodes[i], 1, most_of) * self->most_weight);
 }
 
-/* ---- balanced use
- * ------------------------------------------------------------------------------------------- */
+/* ---- balanced use ---------------------------------------------------------------------------- */
 
 /* One resource of a node: what its pods ask for, what the task asks for, what there is. */
 struct use {
@@ -243,8 +241,7 @@ static void balanced_score(void *opaque, const struct maar_view *view, const str
         out[i] += (double)(balance_of(view, task->cls, nodes[i]) * self->balanced_weight);
 }
 
-/* ---- node affinity
- * ------------------------------------------------------------------------------------------ */
+/* ---- node affinity --------------------------------------------------------------------------- */
 
 static bool affinity_active(void *opaque)
 {
@@ -279,9 +276,7 @@ static double affinity_normalise(void *opaque, const struct maar_view *view,
     return (double)(score * self->affinity_weight);
 }
 
-/* ---- taints
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- taints ---------------------------------------------------------------------------------- */
 
 static bool taint_active(void *opaque)
 {
@@ -308,9 +303,7 @@ static double taint_normalise(void *opaque, const struct maar_view *view,
     return (double)(score * self->taint_weight);
 }
 
-/* ---- events
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void count_evicted(const struct maar_view *view, const struct maar_task *task, int64_t sign)
 {
@@ -343,9 +336,7 @@ static void on_allocate(void *self, const struct maar_view *view, const struct m
         count_evicted(view, task, -1);
 }
 
-/* ---- tables
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static const struct maar_argument arguments[] = {
     {"leastrequested.weight", MAAR_ARGUMENT_INT, "1", NULL, "Prefers the emptiest node."},

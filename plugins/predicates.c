@@ -74,8 +74,7 @@ static void destroy(void *self)
     free(self);
 }
 
-/* ---- before the nodes
- * --------------------------------------------------------------------------------------- */
+/* ---- before the nodes ------------------------------------------------------------------------ */
 
 static const struct {
     uint32_t bit;
@@ -108,8 +107,7 @@ static bool pre_filter(void *opaque, const struct maar_view *view, const struct 
     return !refused;
 }
 
-/* ---- the number of pods
- * ------------------------------------------------------------------------------------- */
+/* ---- the number of pods ---------------------------------------------------------------------- */
 
 static struct node_row *row_of(const struct maar_view *view, uint32_t node)
 {
@@ -162,8 +160,7 @@ static void on_allocate(void *self, const struct maar_view *view, const struct m
         count_evicted(view, task, -1);
 }
 
-/* ---- what the load does not change
- * -------------------------------------------------------------------------- */
+/* ---- what the load does not change ----------------------------------------------------------- */
 
 /* NULL: nothing static speaks against the node. */
 static const char *static_refusal(const struct predicates *self, const struct maar_view *view,
@@ -204,9 +201,7 @@ static void explain_static(void *opaque, const struct maar_view *view, const str
         view->host->reason_add(reasons, reason);
 }
 
-/* ---- tables
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static const struct maar_argument arguments[] = {
     {"predicate.NodeAffinityEnable", MAAR_ARGUMENT_BOOL, "true", NULL,

@@ -39,8 +39,7 @@ struct maar_amounts {
          maar_left_##dim && ((dim = (uint64_t)__builtin_ctzll(maar_left_##dim)), 1);               \
          maar_left_##dim &= maar_left_##dim - 1)
 
-/* ---- making them
- * -------------------------------------------------------------------------------------------- */
+/* ---- making them ----------------------------------------------------------------------------- */
 
 static inline struct maar_amounts maar_amounts_none(void)
 {
@@ -102,8 +101,7 @@ static inline bool maar_amounts_is_empty(const struct maar_amounts *a)
     return (maar_amounts_names(a) & ~(UINT64_C(1) << MAAR_DIM_PODS)) == 0;
 }
 
-/* ---- arithmetic
- * --------------------------------------------------------------------------------------------- */
+/* ---- arithmetic ------------------------------------------------------------------------------ */
 
 static inline void maar_amounts_add(struct maar_amounts *a, const struct maar_amounts *b)
 {
@@ -224,8 +222,7 @@ static inline struct maar_amounts maar_amounts_exceeded_part(const struct maar_a
     return more;
 }
 
-/* ---- comparisons
- * -------------------------------------------------------------------------------------------- */
+/* ---- comparisons ----------------------------------------------------------------------------- */
 
 static inline bool maar_amount_is_close(double l, double r)
 {

@@ -124,7 +124,7 @@ static inline const char *fake_intern(struct fake *f, const char *text)
     return copy;
 }
 
-/* ---- the host table ----------------------------------------------------------------------------------------- */
+/* ---- the host table -------------------------------------------------------------------------- */
 
 static inline bool fake_is_in(const char *p, size_t n, const char *rows, size_t size, size_t n_rows)
 {
@@ -285,7 +285,7 @@ static inline uint32_t fake_job_n_schedulable(void *session, const struct maar_j
     return f->n_schedulable;
 }
 
-/* ---- life --------------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 /* Loads the plugin and makes an instance of it; pairs may be NULL. */
 static inline struct fake *fake_new(const char *plugin, const char *const *pairs)
@@ -369,7 +369,7 @@ static inline void fake_free(struct fake *f)
     free(f);
 }
 
-/* ---- objects ------------------------------------------------------------------------------------------------ */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 /* An amount is named when it is not negative; pods are not named when 0. */
 static inline struct maar_resource fake_resource(struct fake *f, int64_t cpu, int64_t memory,
