@@ -18,9 +18,9 @@
  * of great weight does not want a dimension, and it promises more than there is when guarantees exceed the parts by
  * weight, so that they need not hold. Otherwise:
  * - each dimension is divided by itself, to the end, and the parts never add up to more than there is;
- * - pods behind scheduling gates, jobs that the empty cluster could not run, and queues that are not open ask for
- *   nothing; a guarantee of such a queue covers what it holds;
- * - such a job holds nothing at the gate either;
+ * - pods behind scheduling gates and queues that are not open ask for nothing; the guarantee of such a queue covers
+ *   what it holds;
+ * - jobs that the empty cluster could not run get what all others leave, and hold nothing at the gate;
  * - a rounding error of a part refuses no task;
  * - a victim of reclaim must hold something of a dimension that its queue is over in;
  * - a queue without a state counts as Open.
@@ -57,6 +57,7 @@ struct claim {
     double weight;
     bool met;
     struct maar_amounts request;
+    struct maar_amounts hopeless; /* asked for besides, by jobs that can never run */
     struct maar_amounts guarantee;
 };
 
@@ -181,7 +182,22 @@ static void divide_one(const struct claim *claims, struct bounds *bounds, size_t
     }
 }
 
-/* Each dimension by itself. */
+/* The parts are at least low and no more than asked, as far as the capability goes. */
+static void bound(struct bounds *b, const struct claim *claim, uint64_t dim, double low,
+                  double asked)
+{
+    const struct maar_amounts *capability = &claim->account->real_capability;
+    double high = asked;
+    if (maar_amounts_has(capability, dim) && capability->v[dim] < high)
+        high = capability->v[dim];
+    b->low = low > 0 ? low : 0;
+    b->high = high > b->low ? high : b->low;
+    b->part = b->low;
+    b->fixed = claim->weight <= 0;
+}
+
+/* Each dimension by itself. What is left then goes to those who cannot use it: so that they are refused for the
+ * nodes' sake, which a person can understand, and not for the queue's. */
 static void divide_by_dimension(struct claim *claims, size_t n, const struct maar_amounts *total)
 {
     struct bounds *bounds = calloc(n + 1, sizeof *bounds);
@@ -192,18 +208,18 @@ static void divide_by_dimension(struct claim *claims, size_t n, const struct maa
         dims |= claims[i].guarantee.present;
     MAAR_EACH_DIM(d, dims)
     {
+        bool any_hopeless = false;
         for (size_t i = 0; i < n; i++) {
-            const struct claim *claim = &claims[i];
-            const struct maar_amounts *capability = &claim->account->real_capability;
-            double high = claim->request.v[d], low = claim->guarantee.v[d];
-            if (maar_amounts_has(capability, d) && capability->v[d] < high)
-                high = capability->v[d];
-            bounds[i].low = low > 0 ? low : 0;
-            bounds[i].high = high > bounds[i].low ? high : bounds[i].low;
-            bounds[i].part = bounds[i].low;
-            bounds[i].fixed = claim->weight <= 0;
+            bound(&bounds[i], &claims[i], d, claims[i].guarantee.v[d], claims[i].request.v[d]);
+            any_hopeless = any_hopeless || claims[i].hopeless.v[d] > 0;
         }
         divide_one(claims, bounds, n, total->v[d]);
+        if (any_hopeless) {
+            for (size_t i = 0; i < n; i++)
+                bound(&bounds[i], &claims[i], d, bounds[i].part,
+                      claims[i].request.v[d] + claims[i].hopeless.v[d]);
+            divide_one(claims, bounds, n, total->v[d]);
+        }
         for (size_t i = 0; i < n; i++)
             maar_amounts_set(&claims[i].account->deserved, (uint32_t)d, bounds[i].part);
     }
@@ -212,7 +228,7 @@ static void divide_by_dimension(struct claim *claims, size_t n, const struct maa
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* The job can never run as it is, so nothing is kept for it. */
+/* The job can never run as it is, so others need not wait for it. */
 static bool is_hopeless(const struct maar_view *view, const struct maar_job *job,
                         struct maar_slots_memo *memo)
 {
@@ -232,26 +248,28 @@ static struct maar_amounts guarantee_of(const struct maar_view *view,
     return guarantee;
 }
 
-/* What the queue's pending tasks ask for; those that cannot go on to a node whatever is free do not count. */
-static struct maar_amounts pending_of(const struct maar_view *view, const struct maar_queue *queue,
-                                      struct maar_slots_memo *memo)
+/* What the queue's pending tasks ask for. Those that cannot go on to a node whatever is free ask for nothing; those
+ * of hopeless jobs come last. */
+static void ask(struct claim *claim, const struct maar_view *view, const struct maar_queue *queue,
+                struct maar_slots_memo *memo)
 {
-    int64_t row[MAAR_MAX_DIMS];
-    if (view->compatibility)
-        return maar_amounts_from_row(queue->pending, queue->pending_present, view->dims);
-    if (!is_open(view, queue))
-        return maar_amounts_none();
+    int64_t request[MAAR_MAX_DIMS], hopeless[MAAR_MAX_DIMS] = {0};
+    if (!view->compatibility && !is_open(view, queue))
+        return;
     for (uint32_t d = 0; d < view->dims->n; d++)
-        row[d] = queue->pending[d];
-    for (uint32_t i = 0; i < queue->n_jobs; i++) {
+        request[d] = queue->pending[d];
+    for (uint32_t i = 0; i < queue->n_jobs && !view->compatibility; i++) {
         const struct maar_job *job = queue->jobs[i];
         if (job->n[MAAR_TASK_PENDING] == 0)
             continue;
-        const int64_t *out = is_hopeless(view, job, memo) ? job->pending : job->gated;
-        for (uint32_t d = 0; d < view->dims->n; d++)
-            row[d] -= out[d];
+        bool is_last = is_hopeless(view, job, memo);
+        for (uint32_t d = 0; d < view->dims->n; d++) {
+            request[d] -= is_last ? job->pending[d] : job->gated[d];
+            hopeless[d] += is_last ? job->pending[d] - job->gated[d] : 0;
+        }
     }
-    return maar_amounts_from_row(row, queue->pending_present, view->dims);
+    claim->request = maar_amounts_from_row(request, queue->pending_present, view->dims);
+    claim->hopeless = maar_amounts_from_row(hopeless, queue->pending_present, view->dims);
 }
 
 /* A capability limits cpu and memory only when it names an amount of them. */
@@ -331,7 +349,7 @@ static size_t collect_claims(const struct maar_view *view, struct claim *claims,
             claim->account = account;
             claim->weight = job->queue->weight;
             claim->guarantee = guarantee_of(view, job->queue);
-            claim->request = pending_of(view, job->queue, &memo);
+            ask(claim, view, job->queue, &memo);
             open_account(account, view, job->queue, &unpromised, &claim->guarantee);
         }
         count_job(account, view, job, &memo);

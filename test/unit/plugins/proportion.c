@@ -676,6 +676,27 @@ static void proportion_closed_queue_keeps_what_it_holds(void **state)
     }
 }
 
+/* A job that the empty cluster could not hold may still try what others leave: it is refused for the nodes' sake. */
+static void proportion_hopeless_jobs_come_last(void **state)
+{
+    (void)state;
+    EACH_MODE(mode)
+    {
+        begin(mode, 8000, 64 * GI, 0);
+        struct maar_queue *hopeless = fake_queue(f, "hopeless", 9);
+        fake_tasks(f, fake_job(f, hopeless, "j", 3), fake_class(f, 4000, 0, 0, 0),
+                   MAAR_TASK_PENDING, MAAR_NO_NODE, 3);
+        struct maar_queue *queue = queue_with("q", 1, 0, 0, 3000, GI);
+        fake_open(f);
+        assert_int_equal(deserves(queue, 0), mode ? 800 : 3000);
+        assert_int_equal(deserves(hopeless, 0), mode ? 7200 : 5000);
+        hopeless->capability = fake_resource(f, 2000, -1, 0, -1, -1);
+        fake_open(f);
+        assert_int_equal(deserves(hopeless, 0), 2000);
+        end();
+    }
+}
+
 /* Many jobs of one class, asked about with unlike numbers: the memory gives what a fresh count gives. */
 static void proportion_remembered_slots_are_right(void **state)
 {
@@ -761,6 +782,7 @@ int main(void)
         cmocka_unit_test(proportion_impossible_job_holds_nothing),
         cmocka_unit_test(proportion_hopeless_pods_claim_nothing),
         cmocka_unit_test(proportion_closed_queue_keeps_what_it_holds),
+        cmocka_unit_test(proportion_hopeless_jobs_come_last),
         cmocka_unit_test(proportion_remembered_slots_are_right),
         cmocka_unit_test(proportion_publishes_what_queues_deserve),
     };
