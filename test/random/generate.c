@@ -83,7 +83,6 @@ struct plan generate_conf(struct rng *rng)
     struct plan plan = {.compatible = rng_chance(rng, 40)};
     struct maar_text text = MAAR_TEXT_INIT;
     const char *actions = RNG_PICK(rng, action_lists);
-    plan.backfill = strstr(actions, "backfill") != NULL;
     maar_text_addf(&text, "actions: \"%s\"\n", actions);
     if (plan.compatible)
         maar_text_add(&text, "compatibility: volcano\n");

@@ -12,7 +12,6 @@ struct plan {
     char *text;
     bool compatible;
     bool gang;       /* plugin gang decides readiness: gangs are bound whole */
-    bool backfill;   /* the action is there */
     bool predicates; /* the plugin filters, also by the number of pods */
 };
 

@@ -162,9 +162,10 @@ int main(int argc, char **argv)
         }
         life_fini(&life);
     }
-    printf("%llu clusters, %llu sessions, %llu bindings, %llu restarts, %llu at rest: %llu failed\n",
-           (unsigned long long)done, (unsigned long long)n_sessions, (unsigned long long)n_binds,
-           (unsigned long long)n_restarts, (unsigned long long)n_quiet, (unsigned long long)n_failed);
+    printf("%llu sessions, %llu bindings, %llu restarts, %llu times at rest\n%llu passed, %llu failed\n",
+           (unsigned long long)n_sessions, (unsigned long long)n_binds,
+           (unsigned long long)n_restarts, (unsigned long long)n_quiet,
+           (unsigned long long)(done - n_failed), (unsigned long long)n_failed);
     maar_registry_destroy(registry);
     return n_failed > 0 || n_binds == 0 ? 1 : 0;
 }
