@@ -724,6 +724,64 @@ static void proportion_remembered_slots_are_right(void **state)
     end();
 }
 
+static uint32_t draw(uint32_t *seed, uint32_t n)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return (*seed >> 8) % n;
+}
+
+/* Everybody's part is weight × level within his bounds, for one level at which the parts use up the total: found here
+ * by halving. */
+static void proportion_parts_share_one_level(void **state)
+{
+    (void)state;
+    enum {
+        N = 6,
+    };
+    uint32_t seed = 7;
+    for (int round = 0; round < 500; round++) {
+        struct maar_queue *queues[N];
+        double low[N], high[N], weight[N], promised = 0, total = 1000 + draw(&seed, 20000);
+        begin(false, (int64_t)total, GI, 0);
+        for (int i = 0; i < N; i++) {
+            weight[i] = 1 + draw(&seed, 9) * draw(&seed, 9);
+            high[i] = draw(&seed, 12000);
+            low[i] = draw(&seed, 4) ? 0 : draw(&seed, 4000);
+            promised += low[i];
+            queues[i] = queue_with("q", (int32_t)weight[i], 0, 0, (int64_t)high[i], 0);
+            if (low[i] > 0)
+                queues[i]->guarantee = fake_resource(f, (int64_t)low[i], -1, 0, -1, -1);
+        }
+        double free_part = total > promised ? total - promised : 0;
+        for (int i = 0; i < N; i++) {
+            int64_t limit = draw(&seed, 3) ? 0 : 1 + draw(&seed, 9000);
+            double ceiling = free_part + low[i];
+            if (limit)
+                queues[i]->capability = fake_resource(f, limit, -1, 0, -1, -1);
+            ceiling = limit && (double)limit < ceiling ? (double)limit : ceiling;
+            high[i] = high[i] > ceiling ? ceiling : high[i];
+            high[i] = high[i] < low[i] ? low[i] : high[i];
+        }
+        double from = 0, to = 1e6, parts[N];
+        for (int step = 0; step < 200; step++) {
+            double level = (from + to) / 2, sum = 0;
+            for (int i = 0; i < N; i++) {
+                double part = weight[i] * level;
+                parts[i] = part < low[i] ? low[i] : part > high[i] ? high[i] : part;
+                sum += parts[i];
+            }
+            *(sum > total ? &to : &from) = level;
+        }
+        fake_open(f);
+        for (int i = 0; i < N; i++) {
+            double got = (double)deserves(queues[i], MAAR_DIM_CPU);
+            if (!(got > parts[i] - 1.01 && got < parts[i] + 0.2))
+                fail_msg("round %d, queue %d: %g, not %g", round, i, got, parts[i]);
+        }
+        end();
+    }
+}
+
 static double published[2][FAKE_DIMS];
 
 static void record_amount(void *session, const struct maar_queue *queue, const char *set,
@@ -784,6 +842,7 @@ int main(void)
         cmocka_unit_test(proportion_closed_queue_keeps_what_it_holds),
         cmocka_unit_test(proportion_hopeless_jobs_come_last),
         cmocka_unit_test(proportion_remembered_slots_are_right),
+        cmocka_unit_test(proportion_parts_share_one_level),
         cmocka_unit_test(proportion_publishes_what_queues_deserve),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
