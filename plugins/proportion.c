@@ -21,7 +21,6 @@
  * - pods behind scheduling gates and queues that are not open ask for nothing; the guarantee of such a queue covers
  *   what it holds;
  * - jobs that the empty cluster could not run get what all others leave, and hold nothing at the gate;
- * - a rounding error of a part refuses no task;
  * - a victim of reclaim must hold something of a dimension that its queue is over in;
  * - a queue without a state counts as Open.
  *
@@ -157,8 +156,6 @@ static void divide_one(const struct claim *claims, struct bounds *bounds, size_t
         }
         if (weight_sum == 0)
             return;
-        if (left < 0)
-            left = 0;
         for (size_t i = 0; i < n; i++) {
             struct bounds *b = &bounds[i];
             if (b->fixed)
@@ -437,13 +434,12 @@ static uint64_t exceeded_with(const struct maar_view *view, const struct account
                               const struct maar_resource *request, uint32_t times)
 {
     uint64_t exceeded = 0;
-    double slack = view->compatibility ? 0 : MAAR_TOLERANCE;
     for (uint32_t d = 0; d < request->n; d++) {
         if (d == MAAR_DIM_PODS || request->v[d] <= 0)
             continue;
         double used = (double)saturated(account->allocated[d], request->v[d], times) *
                       view->dims->policy_scale[d];
-        if (used - slack > account->deserved.v[d])
+        if (used > account->deserved.v[d])
             exceeded |= UINT64_C(1) << d;
     }
     return exceeded;

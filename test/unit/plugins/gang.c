@@ -116,6 +116,22 @@ static void gang_is_ready_with_each_roles_minimum(void **state)
     assert_int_equal(f->plugin->hooks.job_pipelined(f->self, &f->view, job), MAAR_REJECT);
 }
 
+/* A role's best-effort members count as pipelined, too. */
+static void gang_is_pipelined_with_each_roles_minimum(void **state)
+{
+    (void)state;
+    struct maar_job *job = fake_job(f, queue, "j", 3);
+    fake_role(f, job, "worker", 3);
+    fake_task(f, job, worker, MAAR_TASK_RUNNING, n1);
+    fake_task(f, job, worker, MAAR_TASK_PIPELINED, n1);
+    struct maar_task *last = fake_task(f, job, best_effort, MAAR_TASK_PENDING, MAAR_NO_NODE);
+    assert_int_equal(f->plugin->hooks.job_pipelined(f->self, &f->view, job), MAAR_PERMIT);
+    assert_false(ready(job));
+    last->status = MAAR_TASK_FAILED;
+    fake_recount(f);
+    assert_int_equal(f->plugin->hooks.job_pipelined(f->self, &f->view, job), MAAR_REJECT);
+}
+
 /* E-gang-3 */
 static void gang_skips_roles_that_sum_up_above_the_minimum(void **state)
 {
@@ -169,7 +185,7 @@ static void gang_on_its_way_out_gets_no_condition(void **state)
         const char *name;
         int32_t min;
         const char *
-            statuses; /* R running, L releasing, l releasing without node, P pending, i pipelined */
+            statuses; /* R running, L releasing, l releasing without node, P pending, F failed, i pipelined */
         bool skipped;
     } rows[] = {
         {"running and releasing", 2, "RL", true},
@@ -177,6 +193,7 @@ static void gang_on_its_way_out_gets_no_condition(void **state)
         {"a pipelined replacement", 2, "RLi", false},
         {"releasing without node", 1, "l", false},
         {"still too few", 3, "RL", false},
+        {"failed, nobody leaves", 2, "RF", false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct maar_job *job = fake_job(f, queue, rows[i].name, rows[i].min);
@@ -185,6 +202,7 @@ static void gang_on_its_way_out_gets_no_condition(void **state)
                       *s == 'R'                ? MAAR_TASK_RUNNING
                       : *s == 'L' || *s == 'l' ? MAAR_TASK_RELEASING
                       : *s == 'P'              ? MAAR_TASK_PENDING
+                      : *s == 'F'              ? MAAR_TASK_FAILED
                                                : MAAR_TASK_PIPELINED,
                       *s == 'l' || *s == 'P' ? MAAR_NO_NODE : n1);
         f->jobs[0] = job;
@@ -262,6 +280,7 @@ int main(void)
         TEST(gang_counts_each_job_by_itself_and_skips_orphans),
         TEST(gang_lets_whole_gangs_go),
         TEST(gang_is_ready_with_each_roles_minimum),
+        TEST(gang_is_pipelined_with_each_roles_minimum),
         TEST(gang_skips_roles_that_sum_up_above_the_minimum),
         TEST(gang_job_with_too_few_valid_members_is_invalid),
         TEST(gang_job_with_too_few_members_of_a_role_is_invalid),

@@ -119,6 +119,7 @@ static void nodeorder_balanced_use(void **state)
         {"square and empty", {2000, 2 * GI, 0}, {0, 0, 0}, {1000, GI, 0}, 75},
         {"oblong and empty", {4000, 2 * GI, 0}, {0, 0, 0}, {1000, GI, 0}, 68},
         {"E-no-5", {4000, 4 * GI, 4}, {1000, GI, 0}, {1000, GI, 1}, 75},
+        {"gpus made even", {4000, 4 * GI, 4}, {1000, GI, 0}, {1000, GI, 2}, 81},
         {"a gpu that is not asked for is left out",
          {4000, 4 * GI, 4},
          {1000, GI, 4},

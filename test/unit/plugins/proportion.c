@@ -526,7 +526,7 @@ static void proportion_own_size_counts(void **state)
     }
 }
 
-/* Each of three equal queues deserves a third; ours lets a rounding error pass. */
+/* Parts that are whole numbers come out as such, so no rounding error refuses a task. */
 static void proportion_rounding_refuses_no_task(void **state)
 {
     (void)state;
