@@ -186,13 +186,13 @@ static bool has_room(const struct maar_capacity *self, const struct maar_view *v
 
 static void explain_invaded(const struct maar_capacity *self, const struct maar_view *view,
                             const struct maar_queue *queue, const struct maar_resource *request,
-                            struct maar_reasons *reasons)
+                            uint64_t dims, struct maar_reasons *reasons)
 {
     const struct maar_capacity_account *account = maar_capacity_account(view, queue);
     struct container up = container_of(self, view, queue);
     char text[MAAR_CAPACITY_TEXT_BYTES];
     char u[AMOUNT_BYTES], a[AMOUNT_BYTES], k[AMOUNT_BYTES], l[AMOUNT_BYTES];
-    MAAR_EACH_DIM(d, invaded(self, view, queue, request, 1))
+    MAAR_EACH_DIM(d, dims)
     {
         double scale = view->dims->policy_scale[d];
         double kept =
@@ -215,14 +215,16 @@ static void explain_room(const struct maar_capacity *self, const struct maar_vie
     char text[MAAR_CAPACITY_TEXT_BYTES];
     for (; queue; queue = maar_capacity_above(view, queue)) {
         const struct maar_capacity_account *account = maar_capacity_account(view, queue);
-        MAAR_EACH_DIM(d, above_limit(view, queue, request, 1))
+        uint64_t above = above_limit(view, queue, request, 1);
+        MAAR_EACH_DIM(d, above)
         {
             double scale = view->dims->policy_scale[d];
             limit_text(view, queue, d, "used", (double)account->held.allocated[d] * scale,
                        (double)request->v[d] * scale, text);
             view->host->reason_add(reasons, text);
         }
-        explain_invaded(self, view, queue, request, reasons);
+        uint64_t taken = invaded(self, view, queue, request, 1);
+        explain_invaded(self, view, queue, request, taken & ~above, reasons);
     }
 }
 
@@ -295,6 +297,20 @@ static bool deserves(const struct maar_capacity_account *child, const struct maa
     return true;
 }
 
+/* Takes the next dimension out of the mask: cpu, memory, then by name, whatever their numbers. */
+static uint64_t next_by_name(const struct maar_view *view, uint64_t *dims)
+{
+    uint64_t next = MAAR_MAX_DIMS;
+    MAAR_EACH_DIM(d, *dims)
+    {
+        const char *const *names = view->dims->names;
+        if (next == MAAR_MAX_DIMS || (next >= 2 && strcmp(names[d], names[next]) < 0))
+            next = d;
+    }
+    *dims &= ~(UINT64_C(1) << next);
+    return next;
+}
+
 static void report(const struct maar_view *view, const struct maar_job *job,
                    const struct maar_queue *queue, uint64_t failing,
                    const struct maar_amounts *need, const struct maar_amounts *min)
@@ -304,8 +320,8 @@ static void report(const struct maar_view *view, const struct maar_job *job,
                       failing, view->dims);
     size_t n = strlen(message);
     const char *separator = " (";
-    MAAR_EACH_DIM(d, view->compatibility ? 0 : failing)
-    {
+    for (uint64_t left = view->compatibility ? 0 : failing; left;) {
+        uint64_t d = next_by_name(view, &left);
         char text[MAAR_CAPACITY_TEXT_BYTES];
         limit_text(view, queue, d, "taken", need->v[d] - min->v[d], min->v[d], text);
         int more = snprintf(message + n, sizeof message - n, "%s%s", separator, text);
