@@ -59,8 +59,14 @@ struct node_type {
     int64_t gpus;
 };
 
-static const struct node_type node_t = {96000, INT64_C(768) << 30, 8};
-static const struct node_type node_kw = {32000, INT64_C(256) << 30, 0};
+#define NODE_T                                                                                     \
+    {                                                                                              \
+        96000, INT64_C(768) << 30, 8                                                               \
+    }
+#define NODE_KW                                                                                    \
+    {                                                                                              \
+        32000, INT64_C(256) << 30, 0                                                               \
+    }
 
 /* `n` gangs of `size` pods, all of which are the minimum. */
 struct gangs {
@@ -80,27 +86,27 @@ struct workload {
 };
 
 static const struct workload small[] = {
-    {"W1", "", 1000, node_kw, 10, {{800, 2}, {800, 4}, {400, 8}}, false, 8000},
-    {"W1v", "2000x1", 1000, node_kw, 1, {{2000, 1}}, false, 2000},
-    {"W1v", "100x20", 1000, node_kw, 1, {{100, 20}}, false, 2000},
-    {"W1v", "4x500", 1000, node_kw, 1, {{4, 500}}, false, 2000},
-    {"W1v", "1x2000", 1000, node_kw, 1, {{1, 2000}}, false, 2000},
-    {"W2", "", 1250, node_t, 1, {{4, 2000}, {1, 2100}, {1, 2000}}, true, 10000},
+    {"W1", "", 1000, NODE_KW, 10, {{800, 2}, {800, 4}, {400, 8}}, false, 8000},
+    {"W1v", "2000x1", 1000, NODE_KW, 1, {{2000, 1}}, false, 2000},
+    {"W1v", "100x20", 1000, NODE_KW, 1, {{100, 20}}, false, 2000},
+    {"W1v", "4x500", 1000, NODE_KW, 1, {{4, 500}}, false, 2000},
+    {"W1v", "1x2000", 1000, NODE_KW, 1, {{1, 2000}}, false, 2000},
+    {"W2", "", 1250, NODE_T, 1, {{4, 2000}, {1, 2100}, {1, 2000}}, true, 10000},
 };
 
 static const struct workload large[] = {
-    {"W1", "", 5000, node_kw, 10, {{4000, 2}, {4000, 4}, {2000, 8}}, false, 40000},
-    {"W1v", "10000x1", 1000, node_kw, 1, {{10000, 1}}, false, 10000},
-    {"W1v", "500x20", 1000, node_kw, 1, {{500, 20}}, false, 10000},
-    {"W1v", "20x500", 1000, node_kw, 1, {{20, 500}}, false, 10000},
-    {"W1v", "1x10000", 1000, node_kw, 1, {{1, 10000}}, false, 10000},
-    {"W2", "", 10000, node_t, 1, {{9, 8000}, {1, 8500}, {1, 8000}}, true, 80000},
+    {"W1", "", 5000, NODE_KW, 10, {{4000, 2}, {4000, 4}, {2000, 8}}, false, 40000},
+    {"W1v", "10000x1", 1000, NODE_KW, 1, {{10000, 1}}, false, 10000},
+    {"W1v", "500x20", 1000, NODE_KW, 1, {{500, 20}}, false, 10000},
+    {"W1v", "20x500", 1000, NODE_KW, 1, {{20, 500}}, false, 10000},
+    {"W1v", "1x10000", 1000, NODE_KW, 1, {{1, 10000}}, false, 10000},
+    {"W2", "", 10000, NODE_T, 1, {{9, 8000}, {1, 8500}, {1, 8000}}, true, 80000},
 };
 
 /* The pair of the growth check, on nodes that hold both. */
 static const struct workload growth[] = {
-    {"k", "100", 2000, node_t, 1, {{1, 100}}, true, 100},
-    {"k", "8000", 2000, node_t, 1, {{1, 8000}}, true, 8000},
+    {"k", "100", 2000, NODE_T, 1, {{1, 100}}, true, 100},
+    {"k", "8000", 2000, NODE_T, 1, {{1, 8000}}, true, 8000},
 };
 
 static uint32_t count_pods(const struct workload *w)

@@ -93,6 +93,7 @@ static void enqueue(void *context, const struct maar_job *job)
 {
     struct maar_session *session = context;
     maar_vote_job_enqueued(session, job);
+    maar_text_replace(&maar_job_entry(job)->event_key, NULL);
     maar_world_set_phase(session->world, &maar_job_entry(job)->view, MAAR_PHASE_INQUEUE);
 }
 
