@@ -80,10 +80,10 @@ static bool is_extended_resource(const char *name)
 
 bool maar_name_is_counted_resource(const char *name)
 {
-    static const char *const plain[] = {"cpu", "memory", "pods", "ephemeral-storage"};
-    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
-        if (strcmp(name, plain[i]) == 0)
-            return true;
+    if (!strchr(name, '/'))
+        return strcmp(name, "cpu") == 0 || strcmp(name, "memory") == 0 ||
+               strcmp(name, "pods") == 0 || strcmp(name, "ephemeral-storage") == 0 ||
+               has_prefix(name, "hugepages-") || has_prefix(name, "attachable-volumes-");
     if (has_prefix(name, "count/"))
         return false;
     return has_prefix(name, "hugepages-") || has_prefix(name, "attachable-volumes-") ||

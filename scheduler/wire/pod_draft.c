@@ -54,17 +54,26 @@ struct maar_status_draft *maar_pod_add_status(struct maar_decoder *decoder,
     return status;
 }
 
+/* Most annotations are nobody's, so the length decides first. */
+static bool is_key(const char *key, size_t n, const char *own, size_t n_own)
+{
+    return n == n_own && memcmp(key, own, n) == 0;
+}
+
+#define IS_KEY(key, n, own) is_key(key, n, own, sizeof(own) - 1)
+
 static const char **own_annotation(struct maar_pod_draft *draft, const char *key)
 {
-    if (strcmp(key, GROUP_KEY) == 0)
+    size_t n = strlen(key);
+    if (IS_KEY(key, n, GROUP_KEY))
         return &draft->group;
-    if (strcmp(key, GROUP_ALIAS_KEY) == 0)
+    if (IS_KEY(key, n, GROUP_ALIAS_KEY))
         return &draft->group_alias;
-    if (strcmp(key, ROLE_KEY) == 0)
+    if (IS_KEY(key, n, ROLE_KEY))
         return &draft->role;
-    if (strcmp(key, TASK_PRIORITY_KEY) == 0)
+    if (IS_KEY(key, n, TASK_PRIORITY_KEY))
         return &draft->task_priority;
-    if (strcmp(key, PREEMPTABLE_KEY) == 0)
+    if (IS_KEY(key, n, PREEMPTABLE_KEY))
         return &draft->preemptable;
     return NULL;
 }

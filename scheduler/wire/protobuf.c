@@ -27,7 +27,7 @@ static bool fail(struct maar_pb_state *state, const char *fault)
     return false;
 }
 
-static bool read_varint(struct maar_pb *message, uint64_t *ret)
+static bool read_long_varint(struct maar_pb *message, uint64_t *ret)
 {
     uint64_t value = 0;
     const unsigned char *at = message->at;
@@ -45,7 +45,15 @@ static bool read_varint(struct maar_pb *message, uint64_t *ret)
     return fail(message->state, "has a number of more than 64 bits");
 }
 
-static bool read_bytes(struct maar_pb *message, uint64_t n, struct maar_pb_field *field)
+static inline bool read_varint(struct maar_pb *message, uint64_t *ret)
+{
+    if (message->at == message->end || *message->at >= 0x80)
+        return read_long_varint(message, ret);
+    *ret = *message->at++;
+    return true;
+}
+
+static inline bool read_bytes(struct maar_pb *message, uint64_t n, struct maar_pb_field *field)
 {
     if (n > (uint64_t)(message->end - message->at))
         return fail(message->state, "is cut off inside a field");
@@ -55,37 +63,39 @@ static bool read_bytes(struct maar_pb *message, uint64_t n, struct maar_pb_field
     return true;
 }
 
+/* What is not bytes. */
+static bool read_number(struct maar_pb *message, struct maar_pb_field *field)
+{
+    struct maar_pb_field skipped;
+    field->data = nothing;
+    field->n = 0;
+    switch (field->wire_type) {
+    case WIRE_VARINT:
+        return read_varint(message, &field->value);
+    case WIRE_FIXED64:
+        return read_bytes(message, 8, &skipped);
+    case WIRE_FIXED32:
+        return read_bytes(message, 4, &skipped);
+    default:
+        return fail(message->state, "has a field of an unknown wire type");
+    }
+}
+
 bool maar_pb_next(struct maar_pb *message, struct maar_pb_field *ret_field)
 {
     uint64_t key;
     if (message->at == message->end || message->state->fault || !read_varint(message, &key))
         return false;
-    struct maar_pb_field field = {
-        .wire_type = (unsigned)(key & 7), .data = nothing, .state = message->state};
-    key >>= 3;
-    if (key == 0 || key >= UINT32_C(1) << 29)
+    if (key < 8 || key >> 3 >= UINT32_C(1) << 29)
         return fail(message->state, "has a field of an impossible number");
-    field.number = (uint32_t)key;
-    bool is_read = false;
-    switch (field.wire_type) {
-    case WIRE_VARINT:
-        is_read = read_varint(message, &field.value);
-        break;
-    case WIRE_FIXED64:
-        is_read = read_bytes(message, 8, &field);
-        break;
-    case WIRE_BYTES:
-        is_read = read_varint(message, &field.value) && read_bytes(message, field.value, &field);
-        break;
-    case WIRE_FIXED32:
-        is_read = read_bytes(message, 4, &field);
-        break;
-    default:
-        return fail(message->state, "has a field of an unknown wire type");
-    }
-    if (is_read)
-        *ret_field = field;
-    return is_read;
+    ret_field->number = (uint32_t)(key >> 3);
+    ret_field->wire_type = (unsigned)(key & 7);
+    ret_field->state = message->state;
+    ret_field->value = 0;
+    uint64_t n;
+    if (ret_field->wire_type != WIRE_BYTES)
+        return read_number(message, ret_field);
+    return read_varint(message, &n) && read_bytes(message, n, ret_field);
 }
 
 static bool has_bytes(const struct maar_pb_field *field)

@@ -41,7 +41,7 @@ static inline struct maar_pb maar_pb_begin(const void *data, size_t n, struct ma
     return (struct maar_pb){bytes, n ? bytes + n : bytes, state};
 }
 
-/* The next field; false at the end or after a fault. */
+/* The next field; false at the end or after a fault, with *ret_field undefined. */
 bool maar_pb_next(struct maar_pb *message, struct maar_pb_field *ret_field);
 
 /* The field's content as a type; another wire type is a fault and gives an empty value. */
