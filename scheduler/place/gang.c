@@ -209,6 +209,16 @@ bool maar_place_is_barred(const struct maar_task *task)
     return task->status != MAAR_TASK_PENDING || task->gated || maar_task_entry(task)->fault;
 }
 
+/* The rest of a gang that cannot come together any more waits for the same reasons. */
+static void note_untried(struct placing *p, const struct maar_task *const *tasks, size_t from, size_t n)
+{
+    for (size_t i = from; !p->compatible && i < n; i++) {
+        const char *known = refused_text(p, tasks[i]->cls);
+        maar_session_task(p->session, tasks[i])->fit_text =
+            known ? known : "not tried: other members of its gang found no node";
+    }
+}
+
 static void place_all(struct placing *p, const struct maar_task *const *tasks, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -227,6 +237,7 @@ static void place_all(struct placing *p, const struct maar_task *const *tasks, s
         if (!place_one(p, task)) {
             if (goes_on(p, tasks, i + 1, n))
                 continue;
+            note_untried(p, tasks, i + 1, n);
             break;
         }
         if ((p->flags & MAAR_PLACE_UNTIL_READY) && maar_vote_job_ready(p->session, p->job))
