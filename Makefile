@@ -6,7 +6,7 @@
 
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help build test demo lint format asan tsan fuzz e2e bench install clean up
+.PHONY: help build test demo lint format asan tsan fuzz e2e bench install clean
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -15,7 +15,7 @@ SECONDS_EACH ?= 60
 help: ## this list
 	@echo "maar: a gang scheduler for Kubernetes"
 	@echo
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## maarctl, maar-scheduler, plugins and actions into build/release/bin
 	@tools/setup.sh build
@@ -23,15 +23,12 @@ build: ## maarctl, maar-scheduler, plugins and actions into build/release/bin
 	@echo "built: build/release/bin"
 
 test: ## build all, run unit tests, scenarios and recorded decisions
-	@tools/setup.sh build
+	@tools/setup.sh build test
 	@tools/build.sh release
 	@tools/test.sh release
 
 demo: build ## play examples/ in a few acts
 	@examples/demo.sh build/release/bin
-
-up: build ## an embedded cluster and maar-scheduler beside it, for kubectl (ends with Ctrl-C)
-	@tools/up.sh build/release/bin
 
 lint: ## layers, licences, format, clang-tidy, cppcheck, shellcheck
 	@tools/setup.sh build lint
@@ -42,12 +39,12 @@ format: ## reformat all C files
 	@git ls-files -z -- '*.c' '*.h' | xargs -0 clang-format-14 -i
 
 asan: ## the tests under AddressSanitizer and UBSan
-	@tools/setup.sh build
+	@tools/setup.sh build test
 	@tools/build.sh asan
 	@tools/sanitize.sh asan
 
 tsan: ## the tests with threads under ThreadSanitizer
-	@tools/setup.sh build
+	@tools/setup.sh build test
 	@tools/build.sh tsan
 	@tools/sanitize.sh tsan
 

@@ -23,7 +23,7 @@ asan)
     exec tools/test.sh asan
     ;;
 tsan)
-    export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+    export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=$PWD/tools/tsan.txt
     # The sanitizer of gcc 12 does not know the wider address layout of newer kernels.
     fixed=()
     ! setarch -R true 2>/dev/null || fixed=(setarch -R)

@@ -6,7 +6,7 @@
 #
 #   tools/setup.sh PURPOSE...
 #
-# Purposes: build (programs, plugins, tests), lint, fuzz, e2e. Says nothing when all is there.
+# Purposes: build (programs, plugins, tests), test (running them), lint, fuzz, e2e. Says nothing when all is there.
 # Elsewhere than on Debian and Ubuntu, and with SETUP=off, it names what is missing and fails.
 
 # shellcheck disable=SC2034  # the lists are used by name
@@ -26,6 +26,9 @@ build=(
     library:yaml-0.1 libyaml-dev
     library:libmicrohttpd libmicrohttpd-dev
     library:cmocka libcmocka-dev
+)
+test=(
+    command:python3 python3
 )
 lint=(
     command:git git
@@ -91,12 +94,12 @@ install_packages() {
     rm -f "$log"
 }
 
-(($#)) || die "names no purpose; there are build, lint, fuzz and e2e"
+(($#)) || die "names no purpose; there are build, test, lint, fuzz and e2e"
 probes=()
 for purpose in "$@"; do
     case $purpose in
-    build | lint | fuzz | e2e) ;;
-    *) die "no purpose '$purpose'; there are build, lint, fuzz and e2e" ;;
+    build | test | lint | fuzz | e2e) ;;
+    *) die "no purpose '$purpose'; there are build, test, lint, fuzz and e2e" ;;
     esac
     declare -n list=$purpose
     probes+=("${list[@]}")
