@@ -91,18 +91,30 @@ static void check_job(struct recount *recount, const struct maar_job_entry *job)
             expect(recount, "role count", job->view.uid, job->roles.data[r].name,
                    job->roles.data[r].n[s], count);
         }
+        uint32_t waiting = 0;
+        for (size_t i = 0; i < job->tasks.n; i++)
+            waiting += job->tasks.data[i]->role_slot == r &&
+                       job->tasks.data[i]->status == MAAR_TASK_PENDING &&
+                       job->tasks.data[i]->cls->best_effort;
+        expect(recount, "pending best effort of role", job->view.uid, job->roles.data[r].name,
+               job->roles.data[r].n_pending_best_effort, waiting);
     }
     for (uint32_t d = 0; d < world->dims.n; d++) {
-        int64_t allocated = 0, pending = 0;
+        int64_t allocated = 0, pending = 0, gated = 0;
         for (size_t i = 0; i < job->tasks.n; i++) {
-            if (is_allocated(job->tasks.data[i]))
-                allocated += amount(job->tasks.data[i], d);
-            if (job->tasks.data[i]->status == MAAR_TASK_PENDING)
-                pending += amount(job->tasks.data[i], d);
+            const struct maar_task *task = job->tasks.data[i];
+            if (is_allocated(task))
+                allocated += amount(task, d);
+            if (task->status != MAAR_TASK_PENDING)
+                continue;
+            pending += amount(task, d);
+            if (task->gated && !task->only_queue_gate)
+                gated += amount(task, d);
         }
         expect(recount, "allocated", job->view.uid, world->dim_names[d], job->row_allocated[d],
                allocated);
         expect(recount, "pending", job->view.uid, world->dim_names[d], job->row_pending[d], pending);
+        expect(recount, "gated", job->view.uid, world->dim_names[d], job->row_gated[d], gated);
     }
 }
 
@@ -170,6 +182,7 @@ static uint64_t hash_job(const struct maar_world *world, const struct maar_job_e
     h = maar_hash_bytes(&job->view.phase, 1, h);
     h = maar_hash_bytes(job->row_allocated, row, h);
     h = maar_hash_bytes(job->row_pending, row, h);
+    h = maar_hash_bytes(job->row_gated, row, h);
     for (size_t i = 0; i < job->roles.n; i++)
         h = maar_hash_bytes(job->roles.data[i].n, sizeof job->roles.data[i].n, h);
     for (size_t i = 0; i < job->tasks.n; i++) {
