@@ -45,7 +45,8 @@ static void fill(struct maar_bucket *bucket, int64_t now_ns)
 {
     if (now_ns <= bucket->filled_ns)
         return;
-    bucket->tokens += (double)(now_ns - bucket->filled_ns) / (double)MAAR_SECOND_NS * bucket->per_second;
+    bucket->tokens +=
+        (double)(now_ns - bucket->filled_ns) / (double)MAAR_SECOND_NS * bucket->per_second;
     if (bucket->tokens > bucket->burst)
         bucket->tokens = bucket->burst;
     bucket->filled_ns = now_ns;

@@ -111,7 +111,7 @@ static bool exchange(struct client *client)
     }
     memcpy(client->delivered, client->round_delivered, sizeof client->delivered);
     count(client);
-    MAAR_VEC_EACH(&client->outbox, write)
+    MAAR_VEC_EACH (&client->outbox, write)
         maar_writer_submit(client->writer, *write);
     maar_vec_clear(&client->outbox);
     stopping = client->stopping;
@@ -126,8 +126,8 @@ static int64_t tick(struct client *client)
     int64_t next_ns = maar_writer_tick(client->writer);
 
     for (int kind = 0; kind < MAAR_N_KINDS; kind++) {
-        int64_t due_ns = client->reflectors[kind] ? maar_reflector_tick(client->reflectors[kind])
-                                                  : INT64_MAX;
+        int64_t due_ns =
+            client->reflectors[kind] ? maar_reflector_tick(client->reflectors[kind]) : INT64_MAX;
 
         if (due_ns < next_ns)
             next_ns = due_ns;
@@ -322,8 +322,8 @@ static void create_writer(struct client *client, const struct maar_kube_options 
     client->writer = maar_writer_create(&writer);
 }
 
-int maar_kube_backend_create(const struct maar_kube_options *options, struct maar_backend *ret_backend,
-                             struct maar_error *err)
+int maar_kube_backend_create(const struct maar_kube_options *options,
+                             struct maar_backend *ret_backend, struct maar_error *err)
 {
     struct client *client = maar_calloc(1, sizeof *client);
     maar_autofree char *user_agent = NULL;
@@ -349,7 +349,7 @@ static void free_deltas(struct maar_deltas *deltas)
 {
     struct maar_delta *delta;
 
-    MAAR_VEC_EACH(deltas, delta)
+    MAAR_VEC_EACH (deltas, delta)
         maar_delta_fini(delta);
     maar_vec_fini(deltas);
 }
@@ -367,7 +367,7 @@ void maar_kube_backend_destroy(struct maar_backend *backend)
     for (int kind = 0; kind < MAAR_N_KINDS; kind++)
         maar_reflector_destroy(client->reflectors[kind]);
     maar_http_destroy(client->http);
-    MAAR_VEC_EACH(&client->outbox, write)
+    MAAR_VEC_EACH (&client->outbox, write)
         maar_write_destroy(*write);
     maar_vec_fini(&client->outbox);
     free_deltas(&client->round);

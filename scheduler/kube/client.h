@@ -28,8 +28,9 @@ struct maar_kube_options {
 };
 
 /* Nothing is sent before start. */
-int maar_kube_backend_create(const struct maar_kube_options *options, struct maar_backend *ret_backend,
-                             struct maar_error *err) __attribute__((warn_unused_result));
+int maar_kube_backend_create(const struct maar_kube_options *options,
+                             struct maar_backend *ret_backend, struct maar_error *err)
+    __attribute__((warn_unused_result));
 /* Stops it when it runs; takes a zeroed backend, and zeroes it. Deltas that nobody took are freed, and so are writes
  * that were not answered. */
 void maar_kube_backend_destroy(struct maar_backend *backend);

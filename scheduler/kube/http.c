@@ -71,8 +71,7 @@ static void set_origin(struct maar_http *http)
     const char *host = strstr(config->server, "://") + 3;
     size_t n_scheme = (size_t)(host - config->server);
     size_t n_host = strcspn(host, "/");
-    bool has_port = host[0] == '[' ? strstr(host, "]:") != NULL
-                                   : memchr(host, ':', n_host) != NULL;
+    bool has_port = host[0] == '[' ? strstr(host, "]:") != NULL : memchr(host, ':', n_host) != NULL;
     maar_autofree char *route = NULL;
 
     if (!config->tls_server_name) {
@@ -122,7 +121,7 @@ void maar_http_destroy(struct maar_http *http)
 
     if (!http)
         return;
-    MAAR_VEC_EACH(&http->exchanges, it) {
+    MAAR_VEC_EACH (&http->exchanges, it) {
         struct exchange *exchange = *it;
 
         if (exchange->call) {
@@ -342,7 +341,8 @@ static void set_request(struct exchange *exchange, const struct maar_kube_call *
     curl_easy_setopt(exchange->easy, CURLOPT_URL, exchange->url.data);
     if (call->body) {
         curl_easy_setopt(exchange->easy, CURLOPT_POST, 1L);
-        curl_easy_setopt(exchange->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(call->body));
+        curl_easy_setopt(exchange->easy, CURLOPT_POSTFIELDSIZE_LARGE,
+                         (curl_off_t)strlen(call->body));
         curl_easy_setopt(exchange->easy, CURLOPT_POSTFIELDS, call->body);
     } else {
         curl_easy_setopt(exchange->easy, CURLOPT_HTTPGET, 1L);

@@ -38,7 +38,8 @@ const char *maar_known_uid(const struct maar_known *known, const char *ns, const
 
 /* Begins a list; objects that are not noted until the sweep are gone. */
 void maar_known_begin_list(struct maar_known *known);
-typedef void (*maar_known_gone_fn)(void *context, const char *ns, const char *name, const char *uid);
+typedef void (*maar_known_gone_fn)(void *context, const char *ns, const char *name,
+                                   const char *uid);
 /* Calls back for each object that the list did not have, and forgets it. */
 void maar_known_sweep(struct maar_known *known, maar_known_gone_fn gone, void *context);
 

@@ -94,7 +94,7 @@ static int read_pem(const struct reader *reader, const struct section *section, 
 
     snprintf(data_key, sizeof data_key, "%s-data", key);
     r = read_string(reader, section, data_key, &data);
-    if (r < 0)
+    if (r != 0)
         return r;
     if (!data)
         return read_string(reader, section, key, ret_file);
@@ -115,8 +115,10 @@ static int refuse_keys(const struct reader *reader, const struct section *user)
         const char *key;
         const char *what;
     } refused[] = {
-        {"exec", "credential plugins are not supported; use a token, a tokenFile or a client certificate"},
-        {"auth-provider", "auth providers are not supported; use a token, a tokenFile or a client certificate"},
+        {"exec",
+         "credential plugins are not supported; use a token, a tokenFile or a client certificate"},
+        {"auth-provider",
+         "auth providers are not supported; use a token, a tokenFile or a client certificate"},
         {"as", "impersonation is not supported"},
         {"as-uid", "impersonation is not supported"},
         {"as-groups", "impersonation is not supported"},
@@ -139,7 +141,7 @@ static void list_names(const json_t *entries, char names[SHOWN_NAMES_SIZE])
     const json_t *entry;
 
     names[0] = '\0';
-    json_array_foreach(entries, i, entry) {
+    json_array_foreach (entries, i, entry) {
         const char *name = json_string_value(json_object_get(entry, "name"));
         int more;
 
@@ -164,7 +166,7 @@ static int find_entry(const struct reader *reader, const json_t *root, const cha
 
     if (!json_is_array(entries))
         return fault(reader, list, entries ? "expected a list" : "missing");
-    json_array_foreach(entries, i, entry) {
+    json_array_foreach (entries, i, entry) {
         const char *found = json_string_value(json_object_get(entry, "name"));
 
         if (!found || strcmp(found, name) != 0)
@@ -172,7 +174,8 @@ static int find_entry(const struct reader *reader, const json_t *root, const cha
         snprintf(ret_section->path, sizeof ret_section->path, "%s[%zu].%s", list, i, inner);
         ret_section->map = json_object_get(entry, inner);
         if (!json_is_object(ret_section->map))
-            return fault(reader, ret_section->path, ret_section->map ? "expected a map" : "missing");
+            return fault(reader, ret_section->path,
+                         ret_section->map ? "expected a map" : "missing");
         return 0;
     }
     list_names(entries, names);
@@ -224,7 +227,7 @@ static int read_cluster(const struct reader *reader, const struct section *clust
     int r;
 
     r = read_string(reader, cluster, "server", &config->server);
-    if (r < 0)
+    if (r != 0)
         return r;
     if (!config->server)
         return fault_at(reader, cluster, "server", "missing");
@@ -234,13 +237,13 @@ static int read_cluster(const struct reader *reader, const struct section *clust
         return fault_at(reader, cluster, "insecure-skip-tls-verify", "expected true or false");
     config->insecure = json_is_true(insecure);
     r = read_pem(reader, cluster, "certificate-authority", &config->ca_pem, &config->ca_file);
-    if (r < 0)
+    if (r != 0)
         return r;
     if (config->insecure && (config->ca_pem || config->ca_file))
         return fault_at(reader, cluster, "insecure-skip-tls-verify",
                         "cannot be true when a certificate authority is given");
     r = read_string(reader, cluster, "tls-server-name", &config->tls_server_name);
-    if (r < 0)
+    if (r != 0)
         return r;
     return read_string(reader, cluster, "proxy-url", &config->proxy_url);
 }
@@ -259,13 +262,13 @@ static int read_user(const struct reader *reader, const struct section *user)
     struct maar_kube_config *config = reader->config;
     int r = refuse_keys(reader, user);
 
-    if (r < 0)
+    if (r != 0)
         return r;
     r = read_string(reader, user, "tokenFile", &config->token_file);
-    if (r < 0)
+    if (r != 0)
         return r;
     r = read_string(reader, user, "token", &config->token);
-    if (r < 0)
+    if (r != 0)
         return r;
     if (config->token && !is_header_safe(config->token))
         return fault_at(reader, user, "token", "the token holds a space or a control character");
@@ -275,10 +278,10 @@ static int read_user(const struct reader *reader, const struct section *user)
     }
     r = read_pem(reader, user, "client-certificate", &config->client_cert_pem,
                  &config->client_cert_file);
-    if (r < 0)
+    if (r != 0)
         return r;
     r = read_pem(reader, user, "client-key", &config->client_key_pem, &config->client_key_file);
-    if (r < 0)
+    if (r != 0)
         return r;
     if ((config->client_cert_pem || config->client_cert_file) !=
         (config->client_key_pem || config->client_key_file))
@@ -289,37 +292,37 @@ static int read_user(const struct reader *reader, const struct section *user)
 static int read_root(const struct reader *reader, const json_t *root)
 {
     struct section top = {root, ""};
-    struct section context;
-    struct section section;
+    struct section context = {0};
+    struct section section = {0};
     maar_autofree char *current = NULL;
     maar_autofree char *cluster = NULL;
     maar_autofree char *user = NULL;
     int r;
 
     r = read_string(reader, &top, "current-context", &current);
-    if (r < 0)
+    if (r != 0)
         return r;
     if (!current)
         return fault(reader, "current-context", "missing");
     r = find_entry(reader, root, "contexts", "context", current, &context);
-    if (r < 0)
+    if (r != 0)
         return r;
     r = read_string(reader, &context, "cluster", &cluster);
-    if (r < 0)
+    if (r != 0)
         return r;
     if (!cluster)
         return fault_at(reader, &context, "cluster", "missing");
     r = find_entry(reader, root, "clusters", "cluster", cluster, &section);
-    if (r < 0)
+    if (r != 0)
         return r;
     r = read_cluster(reader, &section);
-    if (r < 0)
+    if (r != 0)
         return r;
     r = read_string(reader, &context, "user", &user);
-    if (r < 0 || !user)
+    if (r != 0 || !user)
         return r;
     r = find_entry(reader, root, "users", "user", user, &section);
-    return r < 0 ? r : read_user(reader, &section);
+    return r != 0 ? r : read_user(reader, &section);
 }
 
 static int read_document(void *context, json_t *document, int line, struct maar_error *err)
@@ -348,7 +351,7 @@ int maar_kube_config_parse(const char *text, size_t n, const char *source,
     r = maar_wire_yaml_each(text, n, source, read_document, &reader, err);
     if (r == 0 && reader.n_documents == 0)
         r = maar_error_set(err, -EINVAL, "%s: empty", source);
-    if (r < 0) {
+    if (r != 0) {
         maar_kube_config_destroy(reader.config);
         return r;
     }
@@ -373,7 +376,7 @@ static int read_pem_file(const char *folder, char **file, char **pem, const char
         return 0;
     path = resolve(folder, *file);
     r = maar_file_read(path, FILE_LIMIT, &data, &n, err);
-    if (r < 0)
+    if (r != 0)
         return maar_error_wrap(err, r, "%s", key);
     if (strlen(data) != n || check_pem(data) < 0)
         return maar_error_set(err, -EINVAL, "%s: %s: not PEM (no -----BEGIN line)", key, path);
@@ -398,7 +401,7 @@ static int check_token_file(const char *folder, char **file, struct maar_error *
     free(*file);
     *file = path;
     r = maar_file_read(path, FILE_LIMIT, &data, &n, err);
-    if (r < 0)
+    if (r != 0)
         return maar_error_wrap(err, r, "tokenFile");
     data[strcspn(data, "\r\n")] = '\0';
     if (!*data || !is_header_safe(data))
@@ -415,8 +418,9 @@ int maar_kube_config_read_files(struct maar_kube_config *config, const char *fol
         r = read_pem_file(folder, &config->client_cert_file, &config->client_cert_pem,
                           "client-certificate", err);
     if (r == 0)
-        r = read_pem_file(folder, &config->client_key_file, &config->client_key_pem, "client-key", err);
-    return r < 0 ? r : check_token_file(folder, &config->token_file, err);
+        r = read_pem_file(folder, &config->client_key_file, &config->client_key_pem, "client-key",
+                          err);
+    return r != 0 ? r : check_token_file(folder, &config->token_file, err);
 }
 
 int maar_kube_config_in_cluster(const char *folder, struct maar_kube_config **ret_config,
@@ -428,9 +432,10 @@ int maar_kube_config_in_cluster(const char *folder, struct maar_kube_config **re
     int r;
 
     if (!host || !*host || !port || !*port)
-        return maar_error_set(err, -ENOENT,
-                              "not inside a cluster (KUBERNETES_SERVICE_HOST and "
-                              "KUBERNETES_SERVICE_PORT are not set); give --kubeconfig or --master");
+        return maar_error_set(
+            err, -ENOENT,
+            "not inside a cluster (KUBERNETES_SERVICE_HOST and "
+            "KUBERNETES_SERVICE_PORT are not set); give --kubeconfig or --master");
     config = maar_calloc(1, sizeof *config);
     /* An IPv6 address needs brackets. */
     config->server = strchr(host, ':') ? maar_asprintf("https://[%s]:%s", host, port)
@@ -438,7 +443,7 @@ int maar_kube_config_in_cluster(const char *folder, struct maar_kube_config **re
     config->ca_file = maar_strdup("ca.crt");
     config->token_file = maar_strdup("token");
     r = maar_kube_config_read_files(config, folder ? folder : SERVICE_ACCOUNT, err);
-    if (r < 0) {
+    if (r != 0) {
         maar_kube_config_destroy(config);
         return maar_error_wrap(err, r, "service account");
     }
@@ -448,28 +453,30 @@ int maar_kube_config_in_cluster(const char *folder, struct maar_kube_config **re
 
 static int read_file(const char *path, struct maar_kube_config **ret_config, struct maar_error *err)
 {
+    struct maar_kube_config *config = NULL;
     maar_autofree char *text = NULL;
     maar_autofree char *folder = NULL;
     const char *slash = strrchr(path, '/');
     size_t n = 0;
     int r = maar_file_read(path, FILE_LIMIT, &text, &n, err);
 
-    if (r < 0)
+    if (r != 0)
         return r;
-    r = maar_kube_config_parse(text, n, path, ret_config, err);
-    if (r < 0)
+    r = maar_kube_config_parse(text, n, path, &config, err);
+    if (r != 0 || !config)
         return r;
     folder = slash ? maar_strndup(path, (size_t)(slash - path)) : maar_strdup(".");
-    r = maar_kube_config_read_files(*ret_config, folder, err);
-    if (r < 0) {
-        maar_kube_config_destroy(*ret_config);
-        *ret_config = NULL;
+    r = maar_kube_config_read_files(config, folder, err);
+    if (r != 0) {
+        maar_kube_config_destroy(config);
         return maar_error_wrap(err, r, "%s", path);
     }
+    *ret_config = config;
     return 0;
 }
 
-static int replace_server(struct maar_kube_config *config, const char *master, struct maar_error *err)
+static int replace_server(struct maar_kube_config *config, const char *master,
+                          struct maar_error *err)
 {
     char *server = maar_strdup(master);
     const char *what = NULL;
@@ -495,9 +502,9 @@ int maar_kube_config_load(const char *kubeconfig, const char *master,
         config = maar_calloc(1, sizeof *config);
     else
         r = maar_kube_config_in_cluster(NULL, &config, err);
-    if (r == 0 && master && *master)
+    if (r == 0 && config && master && *master)
         r = replace_server(config, master, err);
-    if (r < 0) {
+    if (r != 0) {
         maar_kube_config_destroy(config);
         return r;
     }

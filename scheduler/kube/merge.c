@@ -20,7 +20,7 @@ static size_t find_type(const json_t *conditions, const char *type)
     size_t i;
     const json_t *condition;
 
-    json_array_foreach(conditions, i, condition) {
+    json_array_foreach (conditions, i, condition) {
         const char *found = json_string_value(json_object_get(condition, "type"));
 
         if (found && strcmp(found, type) == 0)
@@ -34,7 +34,7 @@ static void merge_conditions(json_t *conditions, const json_t *patch)
     size_t i;
     const json_t *condition;
 
-    json_array_foreach(patch, i, condition) {
+    json_array_foreach (patch, i, condition) {
         const char *type = json_string_value(json_object_get(condition, "type"));
         size_t at;
 
@@ -67,7 +67,7 @@ void maar_kube_merge(json_t *target, const json_t *patch, bool by_type)
     json_t *value;
 
     /* The macro wants a pointer to a mutable object, and changes nothing. */
-    json_object_foreach((json_t *)(uintptr_t)patch, key, value) {
+    json_object_foreach ((json_t *)(uintptr_t)patch, key, value) {
         json_t *old = json_object_get(target, key);
 
         if (json_is_null(value))

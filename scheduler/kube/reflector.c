@@ -22,20 +22,20 @@
 #include "kube/backoff.h"
 #include "kube/frames.h"
 
-#define PAGE_SIZE            500u
-#define PAGE_SIZE_LARGEST    50000u
-#define PAGE_LIMIT_BYTES     ((size_t)1024 * 1024 * 1024)
-#define FRAME_LIMIT_BYTES    ((size_t)64 * 1024 * 1024)
-#define PAGE_LIMIT_NS        (120 * MAAR_SECOND_NS)
-#define PAGE_SILENCE_NS      (60 * MAAR_SECOND_NS)
-#define WATCH_S              300u /* as long again at random */
-#define WATCH_SILENCE_NS     (150 * MAAR_SECOND_NS)
-#define WATCH_SHORT_NS       MAAR_SECOND_NS
-#define FIRST_PAUSE_NS       (200 * MAAR_MILLISECOND_NS)
-#define LONGEST_PAUSE_NS     (30 * MAAR_SECOND_NS)
-#define FULL_PAUSE_NS        (2 * MAAR_MILLISECOND_NS)
-#define COMPLAIN_AGAIN_NS    (60 * MAAR_SECOND_NS)
-#define N_FAILED_WATCHES     5u /* before a list */
+#define PAGE_SIZE         500u
+#define PAGE_SIZE_LARGEST 50000u
+#define PAGE_LIMIT_BYTES  ((size_t)1024 * 1024 * 1024)
+#define FRAME_LIMIT_BYTES ((size_t)64 * 1024 * 1024)
+#define PAGE_LIMIT_NS     (120 * MAAR_SECOND_NS)
+#define PAGE_SILENCE_NS   (60 * MAAR_SECOND_NS)
+#define WATCH_S           300u /* as long again at random */
+#define WATCH_SILENCE_NS  (150 * MAAR_SECOND_NS)
+#define WATCH_SHORT_NS    MAAR_SECOND_NS
+#define FIRST_PAUSE_NS    (200 * MAAR_MILLISECOND_NS)
+#define LONGEST_PAUSE_NS  (30 * MAAR_SECOND_NS)
+#define FULL_PAUSE_NS     (2 * MAAR_MILLISECOND_NS)
+#define COMPLAIN_AGAIN_NS (60 * MAAR_SECOND_NS)
+#define N_FAILED_WATCHES  5u /* before a list */
 
 enum state {
     STATE_LIST,
@@ -129,7 +129,7 @@ static void upsert(struct maar_reflector *reflector, struct maar_record *record)
     reflector->options.emit(reflector->options.context, &delta);
 }
 
-static void delete(struct maar_reflector *reflector, struct maar_record *record)
+static void delete (struct maar_reflector *reflector, struct maar_record *record)
 {
     struct maar_delta delta = {
         .type = MAAR_DELTA_DELETE, .kind = reflector->options.kind, .record = record};
@@ -330,7 +330,7 @@ static int read_json_page(struct maar_reflector *reflector, struct maar_text *ve
         json_decref(list);
         return maar_error_set(err, -EINVAL, "the answer is not a list");
     }
-    json_array_foreach(items, i, item)
+    json_array_foreach (items, i, item)
         read_json_item(reflector, item);
     maar_text_add(version, found_version);
     maar_text_add(token, found_token ? found_token : "");
@@ -412,7 +412,7 @@ static void apply_event(struct maar_reflector *reflector, struct maar_watch_even
 
     reflector->counters.n_events++;
     if (event->type == MAAR_WATCH_DELETED) {
-        delete(reflector, event->record);
+        delete (reflector, event->record);
         return;
     }
     if (!reflector->options.keeps_text) {
@@ -431,9 +431,11 @@ static int take_event(void *context, const char *data, size_t n)
     const struct maar_reflector_options *options = &reflector->options;
     struct maar_watch_event event = {0};
     struct maar_error err = MAAR_ERROR_INIT;
-    int r = reflector->frames.protobuf
-                ? maar_wire_decode_watch_protobuf(options->kind, data, n, &options->decode, &event, &err)
-                : maar_wire_decode_watch_json(options->kind, data, n, &options->decode, &event, &err);
+    int r =
+        reflector->frames.protobuf
+            ? maar_wire_decode_watch_protobuf(options->kind, data, n, &options->decode, &event,
+                                              &err)
+            : maar_wire_decode_watch_json(options->kind, data, n, &options->decode, &event, &err);
 
     if (r < 0) {
         skip_object(reflector, &err);
@@ -509,8 +511,9 @@ static void finish_watch(struct maar_reflector *reflector)
         maar_error_set(&call->error, -EIO, "the watch ended at once");
     /* A kind that is gone, or a version that no server takes: only a list can tell. */
     fail_call(reflector,
-              call->status == 404 || reflector->backoff.n_failures + 1 >= N_FAILED_WATCHES ? STATE_LIST
-                                                                                       : STATE_WATCH,
+              call->status == 404 || reflector->backoff.n_failures + 1 >= N_FAILED_WATCHES
+                  ? STATE_LIST
+                  : STATE_WATCH,
               "watching");
 }
 

@@ -35,6 +35,7 @@ struct review {
     struct maar_rights *rights;
     size_t i;
     enum maar_right right;
+    bool switched; /* to PUT, by a refusal */
     bool running;
     int64_t due_ns;
     char *body;
@@ -143,10 +144,21 @@ bool maar_rights_forbid(struct maar_rights *rights, enum maar_write_kind kind)
     struct review *review = find(rights, kind);
 
     /* Another write of the kind may have been refused before this one. */
-    if (!review || review->right == MAAR_RIGHT_PATCH)
+    if (!review || (review->right != MAAR_RIGHT_TRY && !review->switched))
         return false;
     review->right = MAAR_RIGHT_PUT;
+    review->switched = true;
     return true;
+}
+
+void maar_rights_ask_again(struct maar_rights *rights, enum maar_write_kind kind)
+{
+    struct review *review = find(rights, kind);
+
+    if (!review || review->right == MAAR_RIGHT_UNKNOWN)
+        return;
+    review->right = MAAR_RIGHT_UNKNOWN;
+    review->due_ns = rights->transport.now_ns(rights->transport.self) + ASK_AGAIN_NS;
 }
 
 uint64_t maar_rights_n_reviews(const struct maar_rights *rights)

@@ -29,6 +29,8 @@ void maar_rights_destroy(struct maar_rights *rights);
 enum maar_right maar_rights_get(struct maar_rights *rights, enum maar_write_kind kind);
 /* A PATCH was forbidden. True when it was sent on trial, so that PUT is the way from now on. */
 bool maar_rights_forbid(struct maar_rights *rights, enum maar_write_kind kind);
+/* What the server said about this kind may be out of date. */
+void maar_rights_ask_again(struct maar_rights *rights, enum maar_write_kind kind);
 uint64_t maar_rights_n_reviews(const struct maar_rights *rights);
 
 #endif

@@ -12,6 +12,8 @@
  *   409 to a creation     done, likewise
  *   409 to a whole object the watch, or for pods a look-up, brings the newer one; then again
  *   403 to a PATCH        without a review of our rights: PUT the whole object from now on
+ *   403 else              a few times more, after asking for our rights again: a server that has just started
+ *                         refuses everybody until it has read its roles
  *   anything else         the caller hears of it */
 
 #include "kube/writer.h"
@@ -30,21 +32,23 @@
 #include "kube/rights.h"
 #include "wire/wire.h"
 
-#define MAX_IN_FLIGHT       64u
-#define ANSWER_LIMIT_NS     (30 * MAAR_SECOND_NS)
-#define ANSWER_LIMIT_BYTES  ((size_t)8 * 1024 * 1024)
-#define RETRY_FOR_NS        (30 * MAAR_SECOND_NS)
-#define RETRY_EVENT_FOR_NS  (5 * MAAR_SECOND_NS)
-#define THROTTLED_FOR_NS    (120 * MAAR_SECOND_NS)
-#define THROTTLED_PAUSE_NS  MAAR_SECOND_NS
-#define WATCH_TELLS_NS      (10 * MAAR_SECOND_NS)
-#define FIRST_PAUSE_NS      (100 * MAAR_MILLISECOND_NS)
-#define LONGEST_PAUSE_NS    (5 * MAAR_SECOND_NS)
-#define BLOCKED_PAUSE_NS    (250 * MAAR_MILLISECOND_NS)
-#define N_CONFLICTS         8u
-#define N_PATCH_CONFLICTS   3u
-#define N_UNAUTHORIZED      2u
-#define MESSAGE_SIZE        256
+#define MAX_IN_FLIGHT      64u
+#define ANSWER_LIMIT_NS    (30 * MAAR_SECOND_NS)
+#define ANSWER_LIMIT_BYTES ((size_t)8 * 1024 * 1024)
+#define RETRY_FOR_NS       (30 * MAAR_SECOND_NS)
+#define RETRY_EVENT_FOR_NS (5 * MAAR_SECOND_NS)
+#define THROTTLED_FOR_NS   (120 * MAAR_SECOND_NS)
+#define THROTTLED_PAUSE_NS MAAR_SECOND_NS
+#define WATCH_TELLS_NS     (10 * MAAR_SECOND_NS)
+#define FIRST_PAUSE_NS     (100 * MAAR_MILLISECOND_NS)
+#define LONGEST_PAUSE_NS   (5 * MAAR_SECOND_NS)
+#define BLOCKED_PAUSE_NS   (250 * MAAR_MILLISECOND_NS)
+#define N_CONFLICTS        8u
+#define N_PATCH_CONFLICTS  3u
+#define N_FORBIDDEN        4u
+#define FORBIDDEN_PAUSE_NS MAAR_SECOND_NS
+#define N_UNAUTHORIZED     2u
+#define MESSAGE_SIZE       256
 
 enum step {
     STEP_REQUEST,    /* as wire/ makes it */
@@ -65,6 +69,7 @@ struct send {
     unsigned n_tries;
     unsigned n_conflicts;
     unsigned n_unauthorized;
+    unsigned n_forbidden;
     /* While it waits: */
     int64_t due_ns;
     uint64_t put_version; /* of a whole object that met a conflict; 0: does not wait for another */
@@ -76,8 +81,8 @@ struct maar_writer {
     struct maar_lanes *lanes;
     struct maar_rights *rights;
     struct maar_bucket bucket;
-    struct maar_backoff backoff;     /* of the server as a whole */
-    struct maar_backoff jitter;      /* for single writes */
+    struct maar_backoff backoff; /* of the server as a whole */
+    struct maar_backoff jitter;  /* for single writes */
     int64_t paused_until_ns;
     MAAR_VEC(struct send *) out;     /* with a call that runs */
     MAAR_VEC(struct send *) delayed; /* wait for a time or a version */
@@ -133,7 +138,7 @@ void maar_writer_destroy(struct maar_writer *writer)
 
     if (!writer)
         return;
-    MAAR_VEC_EACH(&writer->out, it)
+    MAAR_VEC_EACH (&writer->out, it)
         writer->options.transport.cancel(writer->options.transport.self, &(*it)->call);
     destroy_all(writer->out.data, writer->out.n);
     destroy_all(writer->delayed.data, writer->delayed.n);
@@ -246,7 +251,8 @@ static void throttle(struct send *send)
 {
     struct maar_writer *writer = send->writer;
     int64_t at_ns = now_ns(writer);
-    int64_t pause_ns = send->call.retry_after_ns > 0 ? send->call.retry_after_ns : THROTTLED_PAUSE_NS;
+    int64_t pause_ns =
+        send->call.retry_after_ns > 0 ? send->call.retry_after_ns : THROTTLED_PAUSE_NS;
 
     if (at_ns - send->first_ns > THROTTLED_FOR_NS) {
         finish_failed(send);
@@ -260,7 +266,8 @@ static void throttle(struct send *send)
 
 /* ---- sending ---- */
 
-static struct maar_known *keeper_of(const struct maar_writer *writer, const struct maar_write *write)
+static struct maar_known *keeper_of(const struct maar_writer *writer,
+                                    const struct maar_write *write)
 {
     switch (write->kind) {
     case MAAR_WRITE_POD_GROUP_STATUS:
@@ -327,8 +334,8 @@ static bool make_request(struct send *send, const json_t *current)
     struct maar_error err = MAAR_ERROR_INIT;
 
     maar_request_fini(&send->request);
-    if (maar_wire_request(send->item.write, current, send->writer->options.component, &send->request,
-                          &err) == 0)
+    if (maar_wire_request(send->item.write, current, send->writer->options.component,
+                          &send->request, &err) == 0)
         return true;
     memset(&send->request, 0, sizeof send->request);
     finish(send, 400, maar_error_text(&err));
@@ -474,11 +481,19 @@ static void end_conflict(struct send *send)
 
 static void forbid(struct send *send)
 {
-    if (send->step == STEP_REQUEST &&
-        maar_rights_forbid(send->writer->rights, send->item.write->kind))
-        delay(send, now_ns(send->writer));
-    else
+    struct maar_writer *writer = send->writer;
+    enum maar_write_kind kind = send->item.write->kind;
+
+    if (send->step == STEP_REQUEST && maar_rights_forbid(writer->rights, kind)) {
+        delay(send, now_ns(writer));
+    } else if (kind == MAAR_WRITE_EVENT || ++send->n_forbidden >= N_FORBIDDEN) {
         finish_failed(send);
+    } else {
+        maar_rights_ask_again(writer->rights, kind);
+        send->step = STEP_REQUEST;
+        writer->counters.n_retries++;
+        delay(send, now_ns(writer) + FORBIDDEN_PAUSE_NS);
+    }
 }
 
 static void end_success(struct send *send)
@@ -519,8 +534,8 @@ static void judge_bind(struct send *send, const json_t *pod)
     } else if (strcmp(node, send->item.write->bind.node) == 0) {
         finish(send, 201, "");
     } else {
-        snprintf(message, sizeof message, node[0] ? "the pod is bound to %s" : "the bind was refused%s",
-                 node);
+        snprintf(message, sizeof message,
+                 node[0] ? "the pod is bound to %s" : "the bind was refused%s", node);
         finish(send, 409, message);
     }
 }
@@ -552,14 +567,11 @@ static void judge(struct send *send)
             end_look_up(send);
         else
             end_success(send);
-    } else if (!call->complete) {
+    } else if (!call->complete || call->status >= 500 ||
+               (call->status == 401 && send->n_unauthorized++ < N_UNAUTHORIZED)) {
         retry_later(send);
     } else if (call->status == 429) {
         throttle(send);
-    } else if (call->status >= 500) {
-        retry_later(send);
-    } else if (call->status == 401 && send->n_unauthorized++ < N_UNAUTHORIZED) {
-        retry_later(send);
     } else if (call->status == 403) {
         forbid(send);
     } else if (call->status == 409) {

@@ -74,7 +74,8 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status
     return result;
 }
 
-static enum MHD_Result answer_text(struct MHD_Connection *connection, unsigned status, const char *text)
+static enum MHD_Result answer_text(struct MHD_Connection *connection, unsigned status,
+                                   const char *text)
 {
     return answer(connection, status,
                   MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text,
@@ -86,13 +87,17 @@ static enum MHD_Result get(struct MHD_Connection *connection, const char *path)
     struct watch *watch;
 
     if (strstr(path, "/namespaces/"))
-        return answer_text(connection, 200,
-                           "{\"metadata\":{\"name\":\"p\",\"uid\":\"u\"},\"spec\":{\"nodeName\":\"n1\"}}");
+        return answer_text(
+            connection, 200,
+            "{\"metadata\":{\"name\":\"p\",\"uid\":\"u\"},\"spec\":{\"nodeName\":\"n1\"}}");
     if (!MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "watch"))
-        return answer_text(connection, 200, "{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[]}");
+        return answer_text(connection, 200,
+                           "{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[]}");
     watch = maar_calloc(1, sizeof *watch);
     watch->is_pods = strcmp(path, "/api/v1/pods") == 0;
-    return answer(connection, 200, MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 1000, read_watch, watch, free));
+    return answer(
+        connection, 200,
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 1000, read_watch, watch, free));
 }
 
 static enum MHD_Result post(struct MHD_Connection *connection, const char *path)
@@ -177,8 +182,9 @@ static int set_up(void **state)
     server.ending = server.hangs = false;
     server.n_binds = server.n_dropped = server.n_events_posted = 0;
     maar_text_clear(&server.pod_events);
-    server.daemon = MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD, 0,
-                                     NULL, NULL, serve, NULL, MHD_OPTION_END);
+    server.daemon =
+        MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL,
+                         NULL, serve, NULL, MHD_OPTION_END);
     if (!server.daemon)
         return -1;
     info = MHD_get_daemon_info(server.daemon, MHD_DAEMON_INFO_BIND_PORT);
@@ -196,7 +202,7 @@ static int tear_down(void **state)
 
     maar_kube_backend_destroy(&fixture->backend);
     end_server();
-    MAAR_VEC_EACH(&fixture->deltas, delta)
+    MAAR_VEC_EACH (&fixture->deltas, delta)
         maar_delta_fini(delta);
     maar_vec_fini(&fixture->deltas);
     maar_text_fini(&server.pod_events);
@@ -218,7 +224,7 @@ static size_t count(const struct fixture *fixture, enum maar_delta_type type)
     const struct maar_delta *delta;
     size_t n = 0;
 
-    MAAR_VEC_EACH(&fixture->deltas, delta)
+    MAAR_VEC_EACH (&fixture->deltas, delta)
         n += delta->type == type;
     return n;
 }
@@ -243,8 +249,10 @@ static void submit_bind(struct fixture *fixture, const char *name)
 }
 
 static const char pod_event[] =
-    "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"%s\",\"namespace\":\"ns\","
-    "\"uid\":\"u\",\"resourceVersion\":\"%d\"},\"spec\":{\"containers\":[{\"name\":\"c\"}]},\"status\":{\"phase\":\"Pending\"}}}\n";
+    "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":"
+    "\"%s\",\"namespace\":\"ns\","
+    "\"uid\":\"u\",\"resourceVersion\":\"%d\"},\"spec\":{\"containers\":[{\"name\":\"c\"}]},"
+    "\"status\":{\"phase\":\"Pending\"}}}\n";
 
 static void say_pod(const char *name, int version)
 {
@@ -289,7 +297,7 @@ static void every_write_comes_back_once(void **state)
     }
     await(fixture, MAAR_DELTA_DONE, 200);
     assert_int_equal(fixture->backend.ops->n_in_flight(fixture->backend.self), 0);
-    MAAR_VEC_EACH(&fixture->deltas, delta) {
+    MAAR_VEC_EACH (&fixture->deltas, delta) {
         if (delta->type == MAAR_DELTA_DONE)
             assert_int_equal(delta->code, 404); /* node n1 is not there */
     }
@@ -319,7 +327,7 @@ static void binds_are_answered(void **state)
         submit_bind(fixture, name);
     }
     await(fixture, MAAR_DELTA_DONE, 300);
-    MAAR_VEC_EACH(&fixture->deltas, delta) {
+    MAAR_VEC_EACH (&fixture->deltas, delta) {
         if (delta->type == MAAR_DELTA_DONE)
             assert_int_equal(delta->code, 201);
     }
@@ -381,7 +389,8 @@ static void a_server_that_is_not_there_is_waited_for(void **state)
     free(fixture->config.server);
     fixture->config.server = maar_strdup("http://127.0.0.1:1");
     make_bare(fixture);
-    fixture->backend.ops->next_deltas(fixture->backend.self, 50 * MAAR_MILLISECOND_NS, &fixture->deltas);
+    fixture->backend.ops->next_deltas(fixture->backend.self, 50 * MAAR_MILLISECOND_NS,
+                                      &fixture->deltas);
     assert_int_equal(fixture->deltas.n, 0);
 }
 

@@ -21,7 +21,8 @@ static void emit(void *context, const struct maar_delta *delta)
 
     switch (delta->type) {
     case MAAR_DELTA_UPSERT:
-        maar_text_addf(&fixture->log, "+%s@%s ", delta->record->name, delta->record->resource_version);
+        maar_text_addf(&fixture->log, "+%s@%s ", delta->record->name,
+                       delta->record->resource_version);
         break;
     case MAAR_DELTA_DELETE:
         maar_text_addf(&fixture->log, "-%s(%s) ", delta->record->name, delta->record->uid);
@@ -88,10 +89,12 @@ static void add_object(struct maar_text *out, const char *word)
     char uid[32] = "";
 
     sscanf(word, "%31[^@]@%31[^:]:%31s", name, version, uid);
-    maar_text_addf(out,
-                   "{\"apiVersion\":\"scheduling.k8s.io/v1\",\"kind\":\"PriorityClass\",\"metadata\":"
-                   "{\"name\":\"%s\",\"uid\":\"%s%s\",\"resourceVersion\":\"%s\",\"managedFields\":[1]},\"value\":5}",
-                   name, *uid ? "" : "u-", *uid ? uid : name, version);
+    maar_text_addf(
+        out,
+        "{\"apiVersion\":\"scheduling.k8s.io/v1\",\"kind\":\"PriorityClass\",\"metadata\":"
+        "{\"name\":\"%s\",\"uid\":\"%s%s\",\"resourceVersion\":\"%s\",\"managedFields\":[1]},"
+        "\"value\":5}",
+        name, *uid ? "" : "u-", *uid ? uid : name, version);
 }
 
 /* A page with the objects of `words`. */
@@ -103,7 +106,9 @@ static char *page(const char *version, const char *token, const char *words)
     const char *word;
     bool first = true;
 
-    maar_text_addf(&out, "{\"kind\":\"PriorityClassList\",\"metadata\":{\"resourceVersion\":\"%s\",\"continue\":\"%s\"},\"items\":[",
+    maar_text_addf(&out,
+                   "{\"kind\":\"PriorityClassList\",\"metadata\":{\"resourceVersion\":\"%s\","
+                   "\"continue\":\"%s\"},\"items\":[",
                    version, token);
     snprintf(copy, sizeof copy, "%s", words);
     while ((word = strsep(&rest, " ")) != NULL) {
@@ -122,8 +127,10 @@ static void answer_page(struct fixture *fixture, const char *version, const char
 {
     maar_autofree char *body = page(version, token, words);
 
-    script_answer(&fixture->script, script_expect(&fixture->script, "GET /apis/scheduling.k8s.io/v1/priorityclasses?limit="),
-                  200, body);
+    script_answer(
+        &fixture->script,
+        script_expect(&fixture->script, "GET /apis/scheduling.k8s.io/v1/priorityclasses?limit="),
+        200, body);
 }
 
 static struct maar_kube_call *expect_watch(struct fixture *fixture, const char *version)
@@ -132,7 +139,9 @@ static struct maar_kube_call *expect_watch(struct fixture *fixture, const char *
 
     maar_reflector_tick(fixture->reflector);
     snprintf(begin, sizeof begin,
-             "GET /apis/scheduling.k8s.io/v1/priorityclasses?watch=1&allowWatchBookmarks=true&resourceVersion=%s&timeoutSeconds=",
+             "GET "
+             "/apis/scheduling.k8s.io/v1/"
+             "priorityclasses?watch=1&allowWatchBookmarks=true&resourceVersion=%s&timeoutSeconds=",
              version);
     return script_expect(&fixture->script, begin);
 }
@@ -195,7 +204,8 @@ static void a_list_comes_in_pages(void **state)
     expect_log(fixture, "+a@1 +b@2 ");
     assert_false(maar_reflector_is_synced(fixture->reflector));
     maar_reflector_tick(fixture->reflector);
-    script_expect(&fixture->script, "GET /apis/scheduling.k8s.io/v1/priorityclasses?limit=2&continue=next%2F%2B%3D");
+    script_expect(&fixture->script,
+                  "GET /apis/scheduling.k8s.io/v1/priorityclasses?limit=2&continue=next%2F%2B%3D");
     answer_page(fixture, "10", "", "c@3");
     expect_log(fixture, "+c@3 synced =10 ");
     assert_true(maar_reflector_is_synced(fixture->reflector));
@@ -244,7 +254,8 @@ static void a_lost_page_is_asked_for_again(void **state)
     maar_reflector_tick(fixture->reflector);
     assert_int_equal(fixture->script.running.n, 0);
     wait_for_start(fixture);
-    script_expect(&fixture->script, "GET /apis/scheduling.k8s.io/v1/priorityclasses?limit=2&continue=two");
+    script_expect(&fixture->script,
+                  "GET /apis/scheduling.k8s.io/v1/priorityclasses?limit=2&continue=two");
     answer_page(fixture, "10", "", "b@2");
     expect_log(fixture, "+a@1 +b@2 synced =10 ");
     expect_watch(fixture, "10");
@@ -256,7 +267,8 @@ static void a_kind_that_does_not_exist_yet_is_waited_for(void **state)
 
     for (int i = 0; i < 10; i++) {
         wait_for_start(fixture);
-        script_answer(&fixture->script, script_expect(&fixture->script, "GET "), 404, "404 page not found");
+        script_answer(&fixture->script, script_expect(&fixture->script, "GET "), 404,
+                      "404 page not found");
         /* Never twice without a pause, never longer than half a minute. */
         assert_in_range(maar_reflector_tick(fixture->reflector), fixture->script.now_ns + 1,
                         fixture->script.now_ns + 30 * MAAR_SECOND_NS);
@@ -283,8 +295,9 @@ static void retry_after_is_obeyed(void **state)
 
 static void nonsense_instead_of_a_list_is_no_list(void **state)
 {
-    static const char *const bodies[] = {"", "nonsense", "[]", "{}", "{\"metadata\":{}}",
-                                         "{\"metadata\":{\"resourceVersion\":\"1\"},\"items\":7}"};
+    static const char *const bodies[] = {
+        "",   "nonsense",          "[]",
+        "{}", "{\"metadata\":{}}", "{\"metadata\":{\"resourceVersion\":\"1\"},\"items\":7}"};
     struct fixture *fixture = *state;
 
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
@@ -331,13 +344,15 @@ static void a_name_with_another_uid_is_another_object(void **state)
 
     send_event(fixture, watch, "ADDED", "a@20:second");
     expect_log(fixture, "-a(u-a) +a@20 =20 ");
-    assert_string_equal(maar_known_uid(maar_reflector_known(fixture->reflector), "", "a"), "second");
+    assert_string_equal(maar_known_uid(maar_reflector_known(fixture->reflector), "", "a"),
+                        "second");
 }
 
 static void a_bookmark_moves_the_version(void **state)
 {
-    static const char bookmark[] = "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"PriorityClass\",\"apiVersion\":"
-                                   "\"scheduling.k8s.io/v1\",\"metadata\":{\"resourceVersion\":\"99\"}}}\n";
+    static const char bookmark[] =
+        "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"PriorityClass\",\"apiVersion\":"
+        "\"scheduling.k8s.io/v1\",\"metadata\":{\"resourceVersion\":\"99\"}}}\n";
     struct fixture *fixture = *state;
     struct maar_kube_call *watch = begin(fixture);
 
@@ -379,8 +394,10 @@ static void watches_that_end_at_once_are_paused_and_then_listed(void **state)
 
 static void gone_during_a_watch_lists_again_and_finds_the_difference(void **state)
 {
-    static const char gone[] = "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
-                               "\"status\":\"Failure\",\"message\":\"too old resource version\",\"reason\":\"Expired\",\"code\":410}}\n";
+    static const char gone[] =
+        "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
+        "\"status\":\"Failure\",\"message\":\"too old resource "
+        "version\",\"reason\":\"Expired\",\"code\":410}}\n";
     struct fixture *fixture = *state;
     struct maar_kube_call *watch = begin(fixture);
 
@@ -406,7 +423,8 @@ static void gone_as_an_answer_lists_again_too(void **state)
 
 static void other_errors_do_not_list_at_once(void **state)
 {
-    static const char error[] = "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"message\":\"etcd\",\"code\":500}}\n";
+    static const char error[] =
+        "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"message\":\"etcd\",\"code\":500}}\n";
     struct fixture *fixture = *state;
     struct maar_kube_call *watch = begin(fixture);
 
@@ -450,7 +468,8 @@ static void the_newest_text_is_kept_without_managed_fields(void **state)
     send_event(fixture, watch, "MODIFIED", "a@12");
     object = maar_known_object(known, "", "a", &version);
     assert_int_equal(version, 12);
-    assert_string_equal(json_string_value(json_object_get(json_object_get(object, "metadata"), "uid")), "u-a");
+    assert_string_equal(
+        json_string_value(json_object_get(json_object_get(object, "metadata"), "uid")), "u-a");
     assert_null(json_object_get(json_object_get(object, "metadata"), "managedFields"));
     json_decref(object);
     assert_int_equal(maar_known_text_version(known, "", "b"), 2);

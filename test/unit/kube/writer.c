@@ -142,12 +142,12 @@ static void expect_log(struct fixture *fixture, const char *want)
     maar_text_clear(&fixture->log);
 }
 
-#define BIND(name)   "POST /api/v1/namespaces/ns/pods/" name "/binding"
-#define POD(name)    "/api/v1/namespaces/ns/pods/" name
-#define GROUP(name)  "/apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups/" name
-#define REVIEW       "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
-#define ALLOWED      "{\"status\":{\"allowed\":true}}"
-#define NOT_ALLOWED  "{\"status\":{\"allowed\":false}}"
+#define BIND(name)  "POST /api/v1/namespaces/ns/pods/" name "/binding"
+#define POD(name)   "/api/v1/namespaces/ns/pods/" name
+#define GROUP(name) "/apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups/" name
+#define REVIEW      "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+#define ALLOWED     "{\"status\":{\"allowed\":true}}"
+#define NOT_ALLOWED "{\"status\":{\"allowed\":false}}"
 
 static void binds_leave_first_and_events_last(void **state)
 {
@@ -191,8 +191,7 @@ static void the_rate_is_kept(void **state)
     fixture->writer = maar_writer_create(&fixture->options);
     submit(fixture, MAAR_WRITE_BIND, "a");
     submit(fixture, MAAR_WRITE_BIND, "b");
-    assert_in_range(maar_writer_tick(fixture->writer),
-                    fixture->script.now_ns + MAAR_SECOND_NS / 10,
+    assert_in_range(maar_writer_tick(fixture->writer), fixture->script.now_ns + MAAR_SECOND_NS / 10,
                     fixture->script.now_ns + MAAR_SECOND_NS / 10 + 10);
     assert_int_equal(fixture->script.running.n, 1);
     wait_for_start(fixture);
@@ -207,9 +206,11 @@ static void a_bind_whose_answer_was_lost_is_settled_by_the_pod(void **state)
         const char *want;
     } rows[] = {
         {"{\"metadata\":{\"uid\":\"u1\"},\"spec\":{\"nodeName\":\"n1\"}}", 200, "a=201 "},
-        {"{\"metadata\":{\"uid\":\"u1\"},\"spec\":{\"nodeName\":\"n2\"}}", 200, "a=409(the pod is bound to n2) "},
+        {"{\"metadata\":{\"uid\":\"u1\"},\"spec\":{\"nodeName\":\"n2\"}}", 200,
+         "a=409(the pod is bound to n2) "},
         {"{\"metadata\":{\"uid\":\"u1\"},\"spec\":{}}", 200, "a=409(the bind was refused) "},
-        {"{\"metadata\":{\"uid\":\"u2\"},\"spec\":{\"nodeName\":\"n1\"}}", 200, "a=404(another pod has this name now) "},
+        {"{\"metadata\":{\"uid\":\"u2\"},\"spec\":{\"nodeName\":\"n1\"}}", 200,
+         "a=404(another pod has this name now) "},
         {"{\"message\":\"not found\"}", 404, "a=404(not found) "},
         {"nonsense", 200, "a=0(the answer is not a pod) "},
     };
@@ -234,7 +235,8 @@ static void a_look_up_that_is_lost_is_repeated(void **state)
     answer(fixture, BIND("a"), 409, "{}");
     script_lose(&fixture->script, expect(fixture, "GET " POD("a")), 200, true);
     wait_for_start(fixture);
-    answer(fixture, "GET " POD("a"), 200, "{\"metadata\":{\"uid\":\"u1\"},\"spec\":{\"nodeName\":\"n1\"}}");
+    answer(fixture, "GET " POD("a"), 200,
+           "{\"metadata\":{\"uid\":\"u1\"},\"spec\":{\"nodeName\":\"n1\"}}");
     expect_log(fixture, "a=201 ");
 }
 
@@ -257,7 +259,8 @@ static void throttling_pauses_everybody(void **state)
     call->retry_after_ns = 7 * MAAR_SECOND_NS;
     script_answer(&fixture->script, call, 429, "{}");
     submit(fixture, MAAR_WRITE_BIND, "b");
-    assert_int_equal(maar_writer_tick(fixture->writer), fixture->script.now_ns + 7 * MAAR_SECOND_NS);
+    assert_int_equal(maar_writer_tick(fixture->writer),
+                     fixture->script.now_ns + 7 * MAAR_SECOND_NS);
     assert_int_equal(fixture->script.running.n, 0);
     fixture->script.now_ns += 7 * MAAR_SECOND_NS;
     /* In the old order. */
@@ -300,10 +303,10 @@ static void what_the_server_refuses_is_reported_at_once(void **state)
         int status;
         const char *want;
     } rows[] = {
-        {MAAR_WRITE_BIND, 404, "x=404(no) "},    {MAAR_WRITE_BIND, 403, "x=403(no) "},
-        {MAAR_WRITE_BIND, 422, "x=422(no) "},    {MAAR_WRITE_EVICT, 404, "x=200 "},
-        {MAAR_WRITE_EVICT, 409, "x=409(no) "},   {MAAR_WRITE_EVENT, 409, "x=200 "},
-        {MAAR_WRITE_EVENT, 403, "x=403(no) "},   {MAAR_WRITE_QUEUE_CREATE, 409, "x=200 "},
+        {MAAR_WRITE_BIND, 404, "x=404(no) "},  {MAAR_WRITE_BIND, 400, "x=400(no) "},
+        {MAAR_WRITE_BIND, 422, "x=422(no) "},  {MAAR_WRITE_EVICT, 404, "x=200 "},
+        {MAAR_WRITE_EVICT, 409, "x=409(no) "}, {MAAR_WRITE_EVENT, 409, "x=200 "},
+        {MAAR_WRITE_EVENT, 403, "x=403(no) "}, {MAAR_WRITE_QUEUE_CREATE, 409, "x=200 "},
     };
     struct fixture *fixture = *state;
 
@@ -375,9 +378,12 @@ static const char *text_at(const json_t *value, const char *map, const char *key
 }
 
 #define GROUP_TEXT(version, extra)                                                                 \
-    "{\"apiVersion\":\"scheduling.volcano.sh/v1beta1\",\"kind\":\"PodGroup\",\"metadata\":{\"name\":\"g\"," \
-    "\"namespace\":\"ns\",\"uid\":\"u1\",\"resourceVersion\":\"" version "\",\"managedFields\":[{}]}," \
-    "\"spec\":{\"minMember\":2,\"unknownField\":{\"x\":[1]}},\"status\":{\"phase\":\"Inqueue\"" extra "}}"
+    "{\"apiVersion\":\"scheduling.volcano.sh/"                                                     \
+    "v1beta1\",\"kind\":\"PodGroup\",\"metadata\":{\"name\":\"g\","                                \
+    "\"namespace\":\"ns\",\"uid\":\"u1\",\"resourceVersion\":\"" version                           \
+    "\",\"managedFields\":[{}]},"                                                                  \
+    "\"spec\":{\"minMember\":2,\"unknownField\":{\"x\":[1]}},\"status\":{\"phase\":"               \
+    "\"Inqueue\"" extra "}}"
 
 static void a_status_is_patched_where_that_is_allowed(void **state)
 {
@@ -393,10 +399,10 @@ static void a_status_is_patched_where_that_is_allowed(void **state)
     expect_log(fixture, "g=200 ");
     /* The answer is the newest text now. */
     assert_int_equal(maar_known_text_version(fixture->groups, "ns", "g"), 6);
-    /* One review is enough, and a refusal is an answer. */
+    /* One review is enough. */
     submit(fixture, MAAR_WRITE_POD_GROUP_STATUS, "g");
-    answer(fixture, "PATCH " GROUP("g"), 403, "{\"message\":\"a webhook says no\"}");
-    expect_log(fixture, "g=403(a webhook says no) ");
+    answer(fixture, "PATCH " GROUP("g"), 200, "{}");
+    expect_log(fixture, "g=200 ");
     assert_int_equal(maar_writer_counters(fixture->writer).n_reviews, 1);
 }
 
@@ -471,14 +477,44 @@ static void a_forbidden_patch_becomes_a_put_when_nobody_could_be_asked(void **st
     struct fixture *fixture = *state;
 
     know(fixture->queues, MAAR_KIND_QUEUE, "", "q", "uq",
-         "{\"metadata\":{\"name\":\"q\",\"uid\":\"uq\",\"resourceVersion\":\"3\"},\"spec\":{\"weight\":1}}");
+         "{\"metadata\":{\"name\":\"q\",\"uid\":\"uq\",\"resourceVersion\":\"3\"},\"spec\":{"
+         "\"weight\":1}}");
     submit(fixture, MAAR_WRITE_QUEUE_STATUS, "q");
     answer(fixture, REVIEW, 404, "{}");
     answer(fixture, "PATCH /apis/scheduling.volcano.sh/v1beta1/queues/q/status", 403, "{}");
     answer(fixture, "PUT /apis/scheduling.volcano.sh/v1beta1/queues/q/status", 200, "{}");
     submit(fixture, MAAR_WRITE_QUEUE_STATUS, "q");
-    answer(fixture, "PUT /apis/scheduling.volcano.sh/v1beta1/queues/q/status", 403, "{}");
-    expect_log(fixture, "q=200 q=403(status 403) ");
+    answer(fixture, "PUT /apis/scheduling.volcano.sh/v1beta1/queues/q/status", 200, "{}");
+    expect_log(fixture, "q=200 q=200 ");
+}
+
+static void a_refusal_is_reported_when_it_lasts(void **state)
+{
+    struct fixture *fixture = *state;
+
+    submit(fixture, MAAR_WRITE_BIND, "a");
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(fixture->log.n, 0);
+        wait_for_start(fixture);
+        answer(fixture, BIND("a"), 403, "{\"message\":\"no\"}");
+    }
+    expect_log(fixture, "a=403(no) ");
+}
+
+static void a_server_that_refuses_everybody_at_first_is_asked_again(void **state)
+{
+    struct fixture *fixture = *state;
+
+    know(fixture->groups, MAAR_KIND_POD_GROUP, "ns", "g", "u1", GROUP_TEXT("5", ""));
+    submit(fixture, MAAR_WRITE_POD_GROUP_STATUS, "g");
+    answer(fixture, REVIEW, 201, NOT_ALLOWED);
+    answer(fixture, "PUT " GROUP("g"), 403, "{}");
+    maar_writer_tick(fixture->writer);
+    assert_int_equal(fixture->script.running.n, 0);
+    wait_for_start(fixture);
+    answer(fixture, REVIEW, 201, ALLOWED);
+    answer(fixture, "PATCH " GROUP("g"), 200, "{}");
+    expect_log(fixture, "g=200 ");
 }
 
 static void a_review_that_failed_is_repeated_and_holds_no_bind_up(void **state)
@@ -496,8 +532,10 @@ static void a_review_that_failed_is_repeated_and_holds_no_bind_up(void **state)
 }
 
 #define POD_TEXT(version)                                                                          \
-    "{\"metadata\":{\"name\":\"a\",\"uid\":\"u1\",\"resourceVersion\":\"" version "\"},\"spec\":{\"containers\":[{}]}," \
-    "\"status\":{\"phase\":\"Pending\",\"conditions\":[{\"type\":\"Other\",\"status\":\"True\"},{\"type\":\"PodScheduled\"," \
+    "{\"metadata\":{\"name\":\"a\",\"uid\":\"u1\",\"resourceVersion\":\"" version                  \
+    "\"},\"spec\":{\"containers\":[{}]},"                                                          \
+    "\"status\":{\"phase\":\"Pending\",\"conditions\":[{\"type\":\"Other\",\"status\":\"True\"},{" \
+    "\"type\":\"PodScheduled\","                                                                   \
     "\"status\":\"False\",\"lastTransitionTime\":\"2020-01-01T00:00:00Z\",\"message\":\"old\"}]}}"
 
 static void a_pod_condition_without_patch_is_put_with_the_whole_pod(void **state)
@@ -519,8 +557,10 @@ static void a_pod_condition_without_patch_is_put_with_the_whole_pod(void **state
     condition = json_array_get(conditions, 1);
     assert_string_equal(json_string_value(json_object_get(condition, "message")), "no room");
     /* Its status did not change, so its time does not. */
-    assert_string_equal(json_string_value(json_object_get(condition, "lastTransitionTime")), "2020-01-01T00:00:00Z");
-    assert_int_equal(json_array_size(json_object_get(json_object_get(body, "spec"), "containers")), 1);
+    assert_string_equal(json_string_value(json_object_get(condition, "lastTransitionTime")),
+                        "2020-01-01T00:00:00Z");
+    assert_int_equal(json_array_size(json_object_get(json_object_get(body, "spec"), "containers")),
+                     1);
     json_decref(body);
     answer(fixture, "PUT " POD("a/status"), 200, "{}");
     expect_log(fixture, "a=200 ");
@@ -559,6 +599,8 @@ int main(void)
         TEST(a_conflict_that_no_watch_explains_is_reported),
         TEST(a_whole_object_that_is_not_known_is_not_written),
         TEST(a_forbidden_patch_becomes_a_put_when_nobody_could_be_asked),
+        TEST(a_refusal_is_reported_when_it_lasts),
+        TEST(a_server_that_refuses_everybody_at_first_is_asked_again),
         TEST(a_review_that_failed_is_repeated_and_holds_no_bind_up),
         TEST(a_pod_condition_without_patch_is_put_with_the_whole_pod),
         TEST(a_condition_of_a_pod_that_was_replaced_is_dropped),
