@@ -66,11 +66,12 @@ static int read_conf(struct daemon *daemon, struct maar_conf **ret_conf, struct 
 {
     int r;
 
-    daemon->conf_file =
-        (struct maar_conf_file){.path = daemon->options.scheduler_conf, .registry = daemon->registry};
+    daemon->conf_file = (struct maar_conf_file){.path = daemon->options.scheduler_conf,
+                                                .registry = daemon->registry};
     if (!*daemon->conf_file.path) {
         if (daemon->options.disable_default_conf)
-            return maar_error_set(err, -EINVAL, "--disable-default-scheduler-config needs --scheduler-conf");
+            return maar_error_set(err, -EINVAL,
+                                  "--disable-default-scheduler-config needs --scheduler-conf");
         *ret_conf = maar_conf_default();
         return 0;
     }
@@ -154,8 +155,7 @@ static void report(struct daemon *daemon, const struct maar_turn *turn)
     }
     if (turn->session && n[MAAR_WRITE_BIND] + n[MAAR_WRITE_EVICT])
         maar_log_info("session: %zu binds, %zu evictions in %.2f ms", n[MAAR_WRITE_BIND],
-                      n[MAAR_WRITE_EVICT],
-                      (double)turn->session_ns / (double)MAAR_MILLISECOND_NS);
+                      n[MAAR_WRITE_EVICT], (double)turn->session_ns / (double)MAAR_MILLISECOND_NS);
     else if (turn->session)
         maar_log_debug("session: %zu writes in %.2f ms after %zu changes", turn->n_writes,
                        (double)turn->session_ns / (double)MAAR_MILLISECOND_NS, turn->n_deltas);
@@ -217,7 +217,7 @@ static void log_options(const struct maar_options *options)
 {
     char *const *warning;
 
-    MAAR_VEC_EACH(&options->warnings, warning)
+    MAAR_VEC_EACH (&options->warnings, warning)
         maar_log_warning("%s", *warning);
     if (options->leader_elect)
         maar_log_warning("running without leader election, which is not built yet; run one replica "

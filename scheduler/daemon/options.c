@@ -52,10 +52,14 @@ static const char no_election[] = "leader election is not built yet; run one rep
 static const struct flag flags[] = {
     {"kubeconfig", FORM_TEXT, GROUP_CLUSTER, AT(kubeconfig),
      "kubeconfig file; without it and --master, the pod's service account", NULL},
-    {"master", FORM_TEXT, GROUP_CLUSTER, AT(master), "address of the API server; overrides the kubeconfig's", NULL},
-    {"kube-api-qps", FORM_NUMBER, GROUP_CLUSTER, AT(kube_api_qps), "writes a second (2000; 0: no limit)", NULL},
-    {"kube-api-burst", FORM_INT, GROUP_CLUSTER, AT(kube_api_burst), "writes at once above that rate (2000)", NULL},
-    {"max-writes-in-flight", FORM_INT, GROUP_CLUSTER, AT(max_in_flight), "writes that wait for their answers (64)", NULL},
+    {"master", FORM_TEXT, GROUP_CLUSTER, AT(master),
+     "address of the API server; overrides the kubeconfig's", NULL},
+    {"kube-api-qps", FORM_NUMBER, GROUP_CLUSTER, AT(kube_api_qps),
+     "writes a second (2000; 0: no limit)", NULL},
+    {"kube-api-burst", FORM_INT, GROUP_CLUSTER, AT(kube_api_burst),
+     "writes at once above that rate (2000)", NULL},
+    {"max-writes-in-flight", FORM_INT, GROUP_CLUSTER, AT(max_in_flight),
+     "writes that wait for their answers (64)", NULL},
 
     {"scheduler-conf", FORM_TEXT, GROUP_SCHEDULING, AT(scheduler_conf),
      "scheduler.conf; read again when it changes; without it, the built-in one", NULL},
@@ -67,14 +71,17 @@ static const struct flag flags[] = {
      "longest pause while something waits (1s); changes start a session at once", NULL},
     {"default-queue", FORM_TEXT, GROUP_SCHEDULING, AT(default_queue),
      "queue of PodGroups that name none (default); made when it is missing", NULL},
-    {"plugins-dir", FORM_TEXT, GROUP_SCHEDULING, AT(plugins_dir), "folder with plugins of your own (*.so)", NULL},
+    {"plugins-dir", FORM_TEXT, GROUP_SCHEDULING, AT(plugins_dir),
+     "folder with plugins of your own (*.so)", NULL},
     {"check-ledger", FORM_BOOL, GROUP_SCHEDULING, AT(check_ledger),
      "recount all sums after each session; for finding bugs", NULL},
 
-    {"v", FORM_INT, GROUP_PROCESS, AT(verbosity), "verbosity of the log (0); 4 and above show details", NULL},
+    {"v", FORM_INT, GROUP_PROCESS, AT(verbosity),
+     "verbosity of the log (0); 4 and above show details", NULL},
     {"version", FORM_BOOL, GROUP_PROCESS, AT(version), "print the version and exit", NULL},
     {"help", FORM_BOOL, GROUP_PROCESS, AT(help), "print this and exit", NULL},
-    {"leader-elect", FORM_BOOL, GROUP_PROCESS, AT(leader_elect), "accepted, but not built yet: run one replica", NULL},
+    {"leader-elect", FORM_BOOL, GROUP_PROCESS, AT(leader_elect),
+     "accepted, but not built yet: run one replica", NULL},
 
     /* Volcano's others. */
     {"ca-cert-file", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, later},
@@ -84,20 +91,30 @@ static const struct flag flags[] = {
     {"healthz-address", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, later},
     {"enable-healthz", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, later},
     {"enable-metrics", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, later},
-    {"enable-pprof", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, "profiles of Go programs do not exist here; use perf"},
-    {"resync-period", FORM_DURATION, GROUP_ACCEPTED, NOWHERE, NULL, "watches resume exactly; nothing has to be replayed"},
-    {"resource-sync-timeout", FORM_DURATION, GROUP_ACCEPTED, NOWHERE, NULL, "the first session waits for complete lists"},
-    {"priority-class", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, "priority classes are always read"},
+    {"enable-pprof", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL,
+     "profiles of Go programs do not exist here; use perf"},
+    {"resync-period", FORM_DURATION, GROUP_ACCEPTED, NOWHERE, NULL,
+     "watches resume exactly; nothing has to be replayed"},
+    {"resource-sync-timeout", FORM_DURATION, GROUP_ACCEPTED, NOWHERE, NULL,
+     "the first session waits for complete lists"},
+    {"priority-class", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL,
+     "priority classes are always read"},
     {"csi-storage", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, "storage is not scheduled yet"},
-    {"ignored-provisioners", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, "storage is not scheduled yet"},
+    {"ignored-provisioners", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL,
+     "storage is not scheduled yet"},
     {"minimum-feasible-nodes", FORM_INT, GROUP_ACCEPTED, NOWHERE, NULL, not_sampled},
     {"minimum-percentage-nodes-to-find", FORM_INT, GROUP_ACCEPTED, NOWHERE, NULL, not_sampled},
     {"percentage-nodes-to-find", FORM_INT, GROUP_ACCEPTED, NOWHERE, NULL, not_sampled},
-    {"node-worker-threads", FORM_INT, GROUP_ACCEPTED, NOWHERE, NULL, "nodes are read by one thread, which is enough"},
-    {"gate-removal-worker-num", FORM_INT, GROUP_ACCEPTED, NOWHERE, NULL, "scheduling gates are not removed yet"},
-    {"node-selector", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, "not applied yet: every node is used"},
-    {"scheduler-sharding-mode", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, "sharding is not built yet: every node is used"},
-    {"scheduler-sharding-name", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, "sharding is not built yet: every node is used"},
+    {"node-worker-threads", FORM_INT, GROUP_ACCEPTED, NOWHERE, NULL,
+     "nodes are read by one thread, which is enough"},
+    {"gate-removal-worker-num", FORM_INT, GROUP_ACCEPTED, NOWHERE, NULL,
+     "scheduling gates are not removed yet"},
+    {"node-selector", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL,
+     "not applied yet: every node is used"},
+    {"scheduler-sharding-mode", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL,
+     "sharding is not built yet: every node is used"},
+    {"scheduler-sharding-name", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL,
+     "sharding is not built yet: every node is used"},
     {"cache-dumper", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, "dumps are not built yet"},
     {"cache-dump-dir", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, "dumps are not built yet"},
     {"feature-gates", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, "feature gates are not read yet"},
@@ -113,7 +130,8 @@ static const struct flag flags[] = {
     {"alsologtostderr", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, NULL},
     {"log-flush-frequency", FORM_DURATION, GROUP_ACCEPTED, NOWHERE, NULL, NULL},
     {"stderrthreshold", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, logs_stderr},
-    {"vmodule", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, "verbosity is the same everywhere; use -v"},
+    {"vmodule", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL,
+     "verbosity is the same everywhere; use -v"},
     {"log-backtrace-at", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, logs_stderr},
     {"log-dir", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, logs_stderr},
     {"log-file", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, logs_stderr},
@@ -123,7 +141,7 @@ static const struct flag flags[] = {
     {"skip-headers", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, logs_stderr},
     {"skip-log-headers", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, logs_stderr},
 };
-#define N_FLAGS (sizeof flags / sizeof flags[0])
+#define N_FLAGS   (sizeof flags / sizeof flags[0])
 
 #define NAME_SIZE 64
 
@@ -155,7 +173,8 @@ static int unknown_flag(const char *name, struct maar_error *err)
 static int bad_value(const struct flag *flag, const char *value, const char *expected,
                      struct maar_error *err)
 {
-    return maar_error_set(err, -EINVAL, "--%s: expected %s, not \"%s\"", flag->name, expected, value);
+    return maar_error_set(err, -EINVAL, "--%s: expected %s, not \"%s\"", flag->name, expected,
+                          value);
 }
 
 /* As Go's strconv.ParseBool. */
@@ -234,7 +253,8 @@ static void warn(struct maar_options *options, const struct flag *flag, const ch
     /* Switching off what is not there is no news. */
     if (!flag->note || (flag->form == FORM_BOOL && parse_bool(value, &truth) == 0 && !truth))
         return;
-    maar_vec_push(&options->warnings, maar_asprintf("--%s has no effect: %s", flag->name, flag->note));
+    maar_vec_push(&options->warnings,
+                  maar_asprintf("--%s has no effect: %s", flag->name, flag->note));
 }
 
 /* ---- the command line ---- */
@@ -290,7 +310,7 @@ static int check(struct maar_options *options, struct maar_error *err)
 {
     const char **name;
 
-    MAAR_VEC_EACH(&options->scheduler_names, name) {
+    MAAR_VEC_EACH (&options->scheduler_names, name) {
         if (!**name)
             return maar_error_set(err, -EINVAL, "--scheduler-name: empty");
     }
@@ -343,7 +363,7 @@ void maar_options_fini(struct maar_options *options)
 {
     char **warning;
 
-    MAAR_VEC_EACH(&options->warnings, warning)
+    MAAR_VEC_EACH (&options->warnings, warning)
         free(*warning);
     maar_vec_fini(&options->warnings);
     maar_vec_fini(&options->scheduler_names);
@@ -352,8 +372,8 @@ void maar_options_fini(struct maar_options *options)
 static void help_group(struct maar_text *out, enum group group, const char *title)
 {
     static const char *const values[] = {
-        [FORM_TEXT] = "TEXT", [FORM_TEXTS] = "NAME",      [FORM_BOOL] = "",
-        [FORM_INT] = "N",     [FORM_NUMBER] = "N", [FORM_DURATION] = "TIME",
+        [FORM_TEXT] = "TEXT", [FORM_TEXTS] = "NAME", [FORM_BOOL] = "",
+        [FORM_INT] = "N",     [FORM_NUMBER] = "N",   [FORM_DURATION] = "TIME",
     };
 
     maar_text_addf(out, "\n%s\n", title);
@@ -373,12 +393,14 @@ void maar_options_help(struct maar_text *out)
 {
     size_t column = 0;
 
-    maar_text_add(out, "maar-scheduler: a gang scheduler for Kubernetes, in the place of Volcano's\n"
-                       "\nUsage: maar-scheduler [--kubeconfig=FILE] [--scheduler-conf=FILE] [flags]\n");
+    maar_text_add(out,
+                  "maar-scheduler: a gang scheduler for Kubernetes, in the place of Volcano's\n"
+                  "\nUsage: maar-scheduler [--kubeconfig=FILE] [--scheduler-conf=FILE] [flags]\n");
     help_group(out, GROUP_CLUSTER, "The cluster");
     help_group(out, GROUP_SCHEDULING, "Scheduling");
     help_group(out, GROUP_PROCESS, "The process");
-    maar_text_add(out, "\nVolcano's other flags are accepted; the log says what becomes of them:\n");
+    maar_text_add(out,
+                  "\nVolcano's other flags are accepted; the log says what becomes of them:\n");
     for (size_t i = 0; i < N_FLAGS; i++) {
         size_t n = strlen(flags[i].name) + 3;
 

@@ -19,9 +19,14 @@ static void base64_gives_the_bytes_back(void **state)
         const char *want;
         size_t n;
     } rows[] = {
-        {"", "", 0},           {"Zg==", "f", 1},          {"Zm8=", "fo", 2},
-        {"Zm9v", "foo", 3},    {"Zm9vYg==", "foob", 4},   {"Zm9v\nYmE=\n", "fooba", 5},
-        {"AAAA", "\0\0\0", 3}, {"/+/+", "\xff\xef\xfe", 3},
+        {"", "", 0},
+        {"Zg==", "f", 1},
+        {"Zm8=", "fo", 2},
+        {"Zm9v", "foo", 3},
+        {"Zm9vYg==", "foob", 4},
+        {"Zm9v\nYmE=\n", "fooba", 5},
+        {"AAAA", "\0\0\0", 3},
+        {"/+/+", "\xff\xef\xfe", 3},
     };
 
     (void)state;
@@ -39,7 +44,8 @@ static void base64_gives_the_bytes_back(void **state)
 
 static void base64_refuses_what_is_none(void **state)
 {
-    static const char *const rows[] = {"Z", "Zg", "Zg=", "Zg=a", "Z===", "====", "Zm9v!", "Zm-v", "Zg==Zg=="};
+    static const char *const rows[] = {
+        "Z", "Zg", "Zg=", "Zg=a", "Z===", "====", "Zm9v!", "Zm-v", "Zg==Zg=="};
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

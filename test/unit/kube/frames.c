@@ -65,11 +65,8 @@ static void a_frame_above_the_limit_ends_the_stream(void **state)
         size_t n;
         int n_times;
     } rows[] = {
-        {false, "12345678901\n", 12, 1},
-        {false, "1234", 4, 3},
-        {true, "\0\0\0\13", 4, 1},
-        {true, "\xff\xff\xff\xff", 4, 1},
-        {true, "\x7f", 1, 4},
+        {false, "12345678901\n", 12, 1},  {false, "1234", 4, 3}, {true, "\0\0\0\13", 4, 1},
+        {true, "\xff\xff\xff\xff", 4, 1}, {true, "\x7f", 1, 4},
     };
 
     (void)state;

@@ -79,7 +79,8 @@ static void a_sweep_finds_what_a_list_lacked(void **state)
 static void an_older_text_does_not_replace_a_newer_one(void **state)
 {
     struct maar_known *known = maar_known_create(true);
-    json_t *newer = json_pack("{s:{s:s,s:[i]},s:i}", "metadata", "resourceVersion", "10", "managedFields", 1, "x", 2);
+    json_t *newer = json_pack("{s:{s:s,s:[i]},s:i}", "metadata", "resourceVersion", "10",
+                              "managedFields", 1, "x", 2);
     json_t *older = json_pack("{s:{s:s},s:i}", "metadata", "resourceVersion", "9", "x", 1);
     json_t *got;
     uint64_t version = 0;

@@ -22,8 +22,8 @@
 /* "-----BEGIN X-----\n" */
 #define PEM_BASE64 "LS0tLS1CRUdJTiBYLS0tLS0K"
 
-#define HEAD     "current-context: c\ncontexts:\n- {name: c, context: {cluster: k, user: u}}\n"
-#define CLUSTER  "clusters:\n- {name: k, cluster: {server: 'https://h:1/'}}\n"
+#define HEAD       "current-context: c\ncontexts:\n- {name: c, context: {cluster: k, user: u}}\n"
+#define CLUSTER    "clusters:\n- {name: k, cluster: {server: 'https://h:1/'}}\n"
 
 /* A whole file with this cluster and user. */
 #define FILE_OF(cluster, user)                                                                     \
@@ -47,28 +47,40 @@ static void the_current_context_says_who_and_where(void **state)
          "https://h:6443/x none none 0 none none none none none none none none"},
         {"address without scheme", FILE_OF("{server: 'localhost:8080'}", "{}"),
          "http://localhost:8080 none none 0 none none none none none none none none"},
-        {"files", FILE_OF("{server: 'https://h', certificate-authority: ca.crt}",
-                          "{client-certificate: c.crt, client-key: /k.key, tokenFile: t}"),
+        {"files",
+         FILE_OF("{server: 'https://h', certificate-authority: ca.crt}",
+                 "{client-certificate: c.crt, client-key: /k.key, tokenFile: t}"),
          "https://h none ca.crt 0 none none none c.crt none /k.key none t"},
         {"data wins over files",
-         FILE_OF("{server: 'https://h', certificate-authority: f, certificate-authority-data: " PEM_BASE64 "}",
+         FILE_OF("{server: 'https://h', certificate-authority: f, "
+                 "certificate-authority-data: " PEM_BASE64 "}",
                  "{client-certificate: f, client-certificate-data: " PEM_BASE64
                  ", client-key: f, client-key-data: " PEM_BASE64 "}"),
          "https://h -----BEGIN none 0 none none -----BEGIN none -----BEGIN none none none"},
-        {"token file wins over token", FILE_OF("{server: 'https://h'}", "{token: abc, tokenFile: f}"),
+        {"token file wins over token",
+         FILE_OF("{server: 'https://h'}", "{token: abc, tokenFile: f}"),
          "https://h none none 0 none none none none none none none f"},
-        {"unchecked", FILE_OF("{server: 'https://h', insecure-skip-tls-verify: true, tls-server-name: s, proxy-url: 'http://p'}", "{}"),
+        {"unchecked",
+         FILE_OF("{server: 'https://h', insecure-skip-tls-verify: true, tls-server-name: s, "
+                 "proxy-url: 'http://p'}",
+                 "{}"),
          "https://h none none 1 s http://p none none none none none none"},
-        {"nulls and unknown keys", FILE_OF("{server: 'https://h', certificate-authority: null, extensions: [1]}",
-                                           "{token: null, exec: null, x: {}}"),
+        {"nulls and unknown keys",
+         FILE_OF("{server: 'https://h', certificate-authority: null, extensions: [1]}",
+                 "{token: null, exec: null, x: {}}"),
          "https://h none none 0 none none none none none none none none"},
         {"no user", "current-context: c\ncontexts: [{name: c, context: {cluster: k}}]\n" CLUSTER,
          "https://h:1 none none 0 none none none none none none none none"},
-        {"another context", "current-context: c\ncontexts:\n- {name: x, context: {cluster: y}}\n- {name: c, context: {cluster: k}}\n"
-                            "clusters:\n- {name: y, cluster: {server: 'https://no'}}\n- {name: k, cluster: {server: 'https://yes'}}\n",
+        {"another context",
+         "current-context: c\ncontexts:\n- {name: x, context: {cluster: y}}\n- {name: c, context: "
+         "{cluster: k}}\n"
+         "clusters:\n- {name: y, cluster: {server: 'https://no'}}\n- {name: k, cluster: {server: "
+         "'https://yes'}}\n",
          "https://yes none none 0 none none none none none none none none"},
-        {"JSON", "{\"current-context\":\"c\",\"contexts\":[{\"name\":\"c\",\"context\":{\"cluster\":\"k\"}}],"
-                 "\"clusters\":[{\"name\":\"k\",\"cluster\":{\"server\":\"https://h\"}}]}",
+        {"JSON",
+         "{\"current-context\":\"c\",\"contexts\":[{\"name\":\"c\",\"context\":{\"cluster\":\"k\"}}"
+         "],"
+         "\"clusters\":[{\"name\":\"k\",\"cluster\":{\"server\":\"https://h\"}}]}",
          "https://h none none 0 none none none none none none none none"},
     };
 
@@ -109,29 +121,43 @@ static void faults_are_told_with_their_place(void **state)
          "f:2:1: contexts: no entry is named \"c\"; there are: a, b"},
         {"current-context: c\ncontexts: []\n", "there are: none"},
         {"current-context: c\ncontexts:\n- name: c\n", "contexts[0].context: missing"},
-        {"current-context: c\ncontexts:\n- name: c\n  context: x\n", "f:4:3: contexts[0].context: expected a map"},
-        {"current-context: c\ncontexts:\n- {name: c, context: {user: u}}\n", "contexts[0].context.cluster: missing"},
+        {"current-context: c\ncontexts:\n- name: c\n  context: x\n",
+         "f:4:3: contexts[0].context: expected a map"},
+        {"current-context: c\ncontexts:\n- {name: c, context: {user: u}}\n",
+         "contexts[0].context.cluster: missing"},
         {HEAD, "clusters: missing"},
         {HEAD CLUSTER, "users: missing"},
         {FILE_OF("{}", "{}"), "clusters[0].cluster.server: missing"},
-        {FILE_OF("{server: 'ftp://h'}", "{}"), "f:6:13: clusters[0].cluster.server: expected an http"},
+        {FILE_OF("{server: 'ftp://h'}", "{}"),
+         "f:6:13: clusters[0].cluster.server: expected an http"},
         {FILE_OF("{server: 'https://'}", "{}"), "not an address"},
         {FILE_OF("{server: 'https://a b'}", "{}"), "not an address"},
         {FILE_OF("{server: \"https://a\\r\\nX: y\"}", "{}"), "not an address"},
         {FILE_OF("{server: 'https://u:p@h'}", "{}"), "not an address"},
-        {FILE_OF("{server: 'https://h', insecure-skip-tls-verify: 'yes'}", "{}"), "insecure-skip-tls-verify: expected true or false"},
-        {FILE_OF("{server: 'https://h', insecure-skip-tls-verify: true, certificate-authority: x}", "{}"), "cannot be true"},
-        {FILE_OF("{server: 'https://h', certificate-authority-data: '%%'}", "{}"), "certificate-authority-data: not base64"},
-        {FILE_OF("{server: 'https://h', certificate-authority-data: 'AAAA'}", "{}"), "certificate-authority-data: not PEM"},
-        {FILE_OF("{server: 'https://h'}", "{token: 123}"), "f:9:10: users[0].user.token: expected a text; put it in quotes"},
+        {FILE_OF("{server: 'https://h', insecure-skip-tls-verify: 'yes'}", "{}"),
+         "insecure-skip-tls-verify: expected true or false"},
+        {FILE_OF("{server: 'https://h', insecure-skip-tls-verify: true, certificate-authority: x}",
+                 "{}"),
+         "cannot be true"},
+        {FILE_OF("{server: 'https://h', certificate-authority-data: '%%'}", "{}"),
+         "certificate-authority-data: not base64"},
+        {FILE_OF("{server: 'https://h', certificate-authority-data: 'AAAA'}", "{}"),
+         "certificate-authority-data: not PEM"},
+        {FILE_OF("{server: 'https://h'}", "{token: 123}"),
+         "f:9:10: users[0].user.token: expected a text; put it in quotes"},
         {FILE_OF("{server: 'https://h'}", "{token: 'a b'}"), "a space or a control character"},
-        {FILE_OF("{server: 'https://h'}", "{token: \"a\\nX: y\"}"), "a space or a control character"},
+        {FILE_OF("{server: 'https://h'}", "{token: \"a\\nX: y\"}"),
+         "a space or a control character"},
         {FILE_OF("{server: 'https://h'}", "{token: \"a\\0b\"}"), "NUL"},
-        {FILE_OF("{server: 'https://h'}", "{client-certificate: x}"), "users[0].user: client-certificate and client-key go together"},
-        {FILE_OF("{server: 'https://h'}", "{exec: {command: x}}"), "users[0].user.exec: credential plugins are not supported"},
-        {FILE_OF("{server: 'https://h'}", "{auth-provider: {name: x}}"), "auth providers are not supported"},
+        {FILE_OF("{server: 'https://h'}", "{client-certificate: x}"),
+         "users[0].user: client-certificate and client-key go together"},
+        {FILE_OF("{server: 'https://h'}", "{exec: {command: x}}"),
+         "users[0].user.exec: credential plugins are not supported"},
+        {FILE_OF("{server: 'https://h'}", "{auth-provider: {name: x}}"),
+         "auth providers are not supported"},
         {FILE_OF("{server: 'https://h'}", "{as: root}"), "impersonation is not supported"},
-        {FILE_OF("{server: 'https://h'}", "{username: x}"), "basic authentication is not supported"},
+        {FILE_OF("{server: 'https://h'}", "{username: x}"),
+         "basic authentication is not supported"},
     };
 
     (void)state;
@@ -139,7 +165,8 @@ static void faults_are_told_with_their_place(void **state)
         struct maar_kube_config *config = NULL;
         struct maar_error err = MAAR_ERROR_INIT;
 
-        assert_true(maar_kube_config_parse(rows[i].text, strlen(rows[i].text), "f", &config, &err) < 0);
+        assert_true(maar_kube_config_parse(rows[i].text, strlen(rows[i].text), "f", &config, &err) <
+                    0);
         assert_null(config);
         if (!strstr(err.text, rows[i].want))
             fail_msg("row %zu: \"%s\" is not in \"%s\"", i, rows[i].want, err.text);
@@ -208,8 +235,9 @@ static void files_are_found_beside_the_kubeconfig(void **state)
     write_file("c.crt", "-----BEGIN CERTIFICATE-----\n");
     write_file("c.key", "-----BEGIN PRIVATE KEY-----\n");
     write_file("token", "abc\n");
-    write_file("config", FILE_OF("{server: 'https://h', certificate-authority: ca.crt}",
-                                 "{client-certificate: c.crt, client-key: c.key, tokenFile: token}"));
+    write_file("config",
+               FILE_OF("{server: 'https://h', certificate-authority: ca.crt}",
+                       "{client-certificate: c.crt, client-key: c.key, tokenFile: token}"));
     assert_int_equal(maar_kube_config_load(path, NULL, &config, &err), 0);
     assert_string_equal(config->ca_pem, "text\n-----BEGIN CERTIFICATE-----\n");
     assert_string_equal(config->client_key_pem, "-----BEGIN PRIVATE KEY-----\n");
@@ -234,7 +262,8 @@ static void files_that_are_wrong_are_named(void **state)
         const char *user;
         const char *want;
     } rows[] = {
-        {FILE_OF("{server: 'https://h', certificate-authority: absent}", "{}"), "certificate-authority"},
+        {FILE_OF("{server: 'https://h', certificate-authority: absent}", "{}"),
+         "certificate-authority"},
         {FILE_OF("{server: 'https://h', certificate-authority: token}", "{}"), "not PEM"},
         {FILE_OF("{server: 'https://h'}", "{tokenFile: absent}"), "tokenFile"},
         {FILE_OF("{server: 'https://h'}", "{tokenFile: empty}"), "not a token"},
@@ -254,7 +283,8 @@ static void files_that_are_wrong_are_named(void **state)
         assert_non_null(strstr(err.text, rows[i].want));
         assert_non_null(strstr(err.text, "/config: "));
     }
-    assert_true(maar_kube_config_load("/absent/kubeconfig", "", &(struct maar_kube_config *){NULL}, NULL) < 0);
+    assert_true(maar_kube_config_load("/absent/kubeconfig", "", &(struct maar_kube_config *){NULL},
+                                      NULL) < 0);
 }
 
 static void an_address_alone_is_enough(void **state)

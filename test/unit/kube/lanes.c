@@ -13,7 +13,8 @@
 
 #include "base/memory.h"
 
-static struct maar_lane_item *add(struct maar_lanes *lanes, enum maar_write_kind kind, const char *name)
+static struct maar_lane_item *add(struct maar_lanes *lanes, enum maar_write_kind kind,
+                                  const char *name)
 {
     struct maar_lane_item *item = maar_calloc(1, sizeof *item);
 

@@ -84,7 +84,8 @@ static void submit_all(struct cluster *cluster)
         struct maar_write *write =
             maar_write_create(MAAR_WRITE_BIND, record->ns, record->name, record->uid);
 
-        write->bind.node = maar_arena_strdup(write->arena, cluster->nodes.data[i++ % cluster->nodes.n]);
+        write->bind.node =
+            maar_arena_strdup(write->arena, cluster->nodes.data[i++ % cluster->nodes.n]);
         cluster->backend.ops->submit(cluster->backend.self, write);
     }
 }
@@ -102,7 +103,7 @@ static void destroy_maps(struct cluster *cluster)
         free(value);
     maar_map_destroy(cluster->pending);
     maar_map_destroy(cluster->bound);
-    MAAR_VEC_EACH(&cluster->nodes, node)
+    MAAR_VEC_EACH (&cluster->nodes, node)
         free(*node);
     maar_vec_fini(&cluster->nodes);
     maar_vec_fini(&cluster->deltas);
@@ -147,8 +148,9 @@ static void every_pending_pod_can_be_bound(void **state)
     /* The watch tells of each. */
     while (maar_map_n(cluster.bound) < n)
         turn(&cluster, done_ns + PATIENCE_NS);
-    print_message("%zu pods and %zu nodes listed in %.2f s; bound in %.2f s: %.0f/s\n", n, cluster.nodes.n,
-                  (double)(synced_ns - begin_ns) / 1e9, (double)(done_ns - synced_ns) / 1e9,
+    print_message("%zu pods and %zu nodes listed in %.2f s; bound in %.2f s: %.0f/s\n", n,
+                  cluster.nodes.n, (double)(synced_ns - begin_ns) / 1e9,
+                  (double)(done_ns - synced_ns) / 1e9,
                   (double)n * 1e9 / (double)(done_ns - synced_ns));
     maar_kube_backend_destroy(&cluster.backend);
     maar_kube_config_destroy(config);
