@@ -6,8 +6,7 @@
 #
 #   tools/sanitize.sh asan|tsan
 #
-# asan: all tests; the recorded decisions only in part, when they heed MAAR_ORACLE_PART. tsan: those
-# that start threads. A finding ends the program that has it, so no finding is overlooked.
+# asan: all tests. tsan: those that start threads. A finding ends the program that has it, so no finding is overlooked.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -19,7 +18,6 @@ case ${1:-} in
 asan)
     export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1
     export UBSAN_OPTIONS=print_stacktrace=1
-    export MAAR_ORACLE_PART=${MAAR_ORACLE_PART:-10}
     exec tools/test.sh asan
     ;;
 tsan)
