@@ -53,6 +53,7 @@ struct request {
     bool via_api;
     bool shuffles;
     uint64_t seed;
+    int64_t last_progress_ns;
     struct maar_simulation_options options;
 };
 
@@ -209,7 +210,7 @@ static void show_progress(void *context, unsigned cycle, unsigned n_cycles)
     if (now_ns - *last_ns < 200 * MAAR_MILLISECOND_NS)
         return;
     *last_ns = now_ns;
-    fprintf(stderr, "\rcycle %u of at most %u\033[K\r", cycle, n_cycles);
+    fprintf(stderr, "\rcycle %u of at most %u\033[K", cycle, n_cycles);
 }
 
 /* Plays the scenario once; the simulation is the caller's. */
@@ -321,6 +322,8 @@ static int run(struct request *request, const struct maar_scenario *scenario,
         json_decref(other);
     }
     int code = MAAR_EXIT_INPUT;
+    if (request->last_progress_ns)
+        fputs("\r\033[K", stderr);
     if (rc == 0)
         code = finish(request, shuffled ? shuffled : simulation);
     maar_simulation_destroy(simulation);
@@ -343,7 +346,6 @@ static int simulate(struct request *request)
     struct maar_scenario *scenario = NULL;
     struct maar_simulation_link *link = NULL;
     struct maar_registry *registry = maar_registry_create();
-    int64_t last_progress_ns = 0;
     int code = MAAR_EXIT_INPUT;
     int rc = load_modules(request, registry, &err);
     if (rc == 0)
@@ -354,7 +356,7 @@ static int simulate(struct request *request)
     request->options.link = link;
     if (isatty(STDERR_FILENO)) {
         request->options.progress = show_progress;
-        request->options.progress_context = &last_progress_ns;
+        request->options.progress_context = &request->last_progress_ns;
     }
     if (rc == 0)
         code = run(request, scenario, &err);

@@ -522,12 +522,13 @@ size_t maar_invariants_check(struct maar_invariants *invariants, const struct ma
                              bool synced, struct maar_violations *violations)
 {
     const struct maar_journal *journal = maar_cluster_journal(invariants->cluster);
+    static const struct maar_bind_entry none;
     size_t before = violations->n;
     struct pass pass = {
         .owner = invariants,
         .violations = violations,
         .cycle = maar_cluster_cycle(invariants->cluster),
-        .binds = journal->binds.n ? journal->binds.data + invariants->n_binds_before : NULL,
+        .binds = journal->binds.n ? journal->binds.data + invariants->n_binds_before : &none,
         .n_binds = journal->binds.n - invariants->n_binds_before,
         .bound = maar_map_create(),
         .sent = maar_map_create(),

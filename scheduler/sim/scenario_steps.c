@@ -185,7 +185,7 @@ static int read_faults(struct maar_scenario_step *step, const struct maar_field 
         struct maar_field child = maar_field_index(&at, i);
         const json_t *item = json_array_get(list, i);
         struct maar_fault fault = {0};
-        struct maar_scenario_target target;
+        struct maar_scenario_target target = {0};
         int64_t code = 500, times = 1;
         if (maar_field_check_map(&child, item, known, err) < 0 ||
             read_verb(&child, item, &fault.kind, err) < 0 ||
