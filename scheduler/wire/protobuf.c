@@ -83,7 +83,7 @@ static bool read_number(struct maar_pb *message, struct maar_pb_field *field)
 
 bool maar_pb_next(struct maar_pb *message, struct maar_pb_field *ret_field)
 {
-    uint64_t key;
+    uint64_t key = 0;
     if (message->at == message->end || message->state->fault || !read_varint(message, &key))
         return false;
     if (key < 8 || key >> 3 >= UINT32_C(1) << 29)
@@ -92,13 +92,13 @@ bool maar_pb_next(struct maar_pb *message, struct maar_pb_field *ret_field)
     ret_field->wire_type = (unsigned)(key & 7);
     ret_field->state = message->state;
     ret_field->value = 0;
-    uint64_t n;
+    uint64_t n = 0;
     if (ret_field->wire_type != WIRE_BYTES)
         return read_number(message, ret_field);
     return read_varint(message, &n) && read_bytes(message, n, ret_field);
 }
 
-static bool has_bytes(const struct maar_pb_field *field)
+bool maar_pb_has_bytes(const struct maar_pb_field *field)
 {
     return field->wire_type == WIRE_BYTES ||
            fail(field->state, "has a field of the wrong wire type");
@@ -106,13 +106,13 @@ static bool has_bytes(const struct maar_pb_field *field)
 
 static bool has_text(const struct maar_pb_field *field)
 {
-    return has_bytes(field) &&
+    return maar_pb_has_bytes(field) &&
            (!memchr(field->data, '\0', field->n) || fail(field->state, "has a NUL in a text"));
 }
 
 struct maar_pb maar_pb_message(const struct maar_pb_field *field)
 {
-    return maar_pb_begin(field->data, has_bytes(field) ? field->n : 0, field->state);
+    return maar_pb_begin(field->data, maar_pb_has_bytes(field) ? field->n : 0, field->state);
 }
 
 int64_t maar_pb_int(const struct maar_pb_field *field)

@@ -44,6 +44,8 @@ static inline struct maar_pb maar_pb_begin(const void *data, size_t n, struct ma
 /* The next field; false at the end or after a fault, with *ret_field undefined. */
 bool maar_pb_next(struct maar_pb *message, struct maar_pb_field *ret_field);
 
+/* False and a fault when the field is a number. */
+bool maar_pb_has_bytes(const struct maar_pb_field *field);
 /* The field's content as a type; another wire type is a fault and gives an empty value. */
 struct maar_pb maar_pb_message(const struct maar_pb_field *field);
 int64_t maar_pb_int(const struct maar_pb_field *field);

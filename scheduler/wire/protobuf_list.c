@@ -124,7 +124,7 @@ static void read_status(const struct maar_pb_field *raw, int *ret_code, char *me
         if (field.number == STATUS_CODE) {
             int64_t code = maar_pb_int(&field);
             *ret_code = code > 0 && code < 1000 ? (int)code : 0;
-        } else if (field.number == STATUS_MESSAGE && maar_pb_message(&field).at) {
+        } else if (field.number == STATUS_MESSAGE && maar_pb_has_bytes(&field)) {
             copy_text(&field, message, size);
         }
     }
@@ -238,6 +238,7 @@ static int read_version(const struct maar_pb_field *raw, struct maar_watch_event
                         struct maar_error *err)
 {
     struct maar_pb object = maar_pb_message(raw);
+    const struct maar_pb_state *state = object.state;
     struct maar_pb_field field;
     struct maar_pb_field version = {0};
     while (maar_pb_next(&object, &field)) {
@@ -245,11 +246,11 @@ static int read_version(const struct maar_pb_field *raw, struct maar_watch_event
             continue;
         struct maar_pb metadata = maar_pb_message(&field);
         while (maar_pb_next(&metadata, &field))
-            if (field.number == METADATA_RESOURCE_VERSION && maar_pb_message(&field).at)
+            if (field.number == METADATA_RESOURCE_VERSION && maar_pb_has_bytes(&field))
                 version = field;
     }
-    if (raw->state->fault)
-        return malformed(err, "watch", raw->state);
+    if (state->fault)
+        return malformed(err, "watch", state);
     return version.state ? maar_watch_set_version(event, (const char *)version.data, version.n, err)
                          : 0;
 }
@@ -286,13 +287,13 @@ int maar_wire_decode_watch_protobuf(enum maar_kind kind, const void *data, size_
     struct maar_pb_field type = {0};
     struct maar_pb_field object = {0};
     while (maar_pb_next(&message, &field)) {
-        if (field.number == WATCH_TYPE && maar_pb_message(&field).at)
+        if (field.number == WATCH_TYPE && maar_pb_has_bytes(&field))
             type = field;
         if (field.number != WATCH_OBJECT)
             continue;
         struct maar_pb extension = maar_pb_message(&field);
         while (maar_pb_next(&extension, &field))
-            if (field.number == EXTENSION_RAW && maar_pb_message(&field).at)
+            if (field.number == EXTENSION_RAW && maar_pb_has_bytes(&field))
                 object = field;
     }
     if (state.fault)

@@ -8,6 +8,7 @@
 #include "wire/wire.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,10 +38,9 @@ static char *format_units(int64_t value, char buffer[32])
         power++;
     }
     if (power == 0)
-        (void)snprintf(buffer, 32, "%" JSON_INTEGER_FORMAT, (json_int_t)value);
+        (void)snprintf(buffer, 32, "%" PRId64, value);
     else
-        (void)snprintf(buffer, 32, "%" JSON_INTEGER_FORMAT "%c", (json_int_t)value,
-                       suffixes[power - 1]);
+        (void)snprintf(buffer, 32, "%" PRId64 "%c", value, suffixes[power - 1]);
     return buffer;
 }
 
@@ -284,8 +284,7 @@ static char *event_name(const struct maar_write *write)
     hash = add_to_hash(hash, write->event.reason);
     hash = add_to_hash(hash, write->event.message);
     uint64_t millisecond = (uint64_t)write->now_ns - (uint64_t)write->now_ns % 1000000;
-    return maar_asprintf("%s.%llx", write->name,
-                         (unsigned long long)(millisecond + hash % 1000000));
+    return maar_asprintf("%s.%" PRIx64, write->name, millisecond + hash % 1000000);
 }
 
 /* Events about what has no namespace go to "default". */

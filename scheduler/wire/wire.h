@@ -69,8 +69,9 @@ int maar_wire_decode_watch_protobuf(enum maar_kind kind, const void *data, size_
 
 /* Protobuf of a Node or Pod given as JSON, as the API server would encode it for the fields that the decoder reads
  * (plus metadata): for the embedded server. The caller frees. -EINVAL for a field of a wrong type. */
-int maar_wire_encode_protobuf(enum maar_kind kind, const json_t *object, void **ret_data, size_t *ret_n,
-                              struct maar_error *err) __attribute__((warn_unused_result));
+int maar_wire_encode_protobuf(enum maar_kind kind, const json_t *object, void **ret_data,
+                              size_t *ret_n, struct maar_error *err)
+    __attribute__((warn_unused_result));
 /* Appends whole answers: one object, a list (`items` is a JSON array; continue_token may be NULL), or a frame of a
  * watch with its length in front (of a bookmark only the metadata counts; an error's object is a Status). */
 int maar_wire_encode_protobuf_object(enum maar_kind kind, const json_t *object,
@@ -90,7 +91,8 @@ int maar_wire_encode_protobuf_watch(enum maar_kind kind, enum maar_watch_type ty
  * with that. Scalars mean what kubectl takes them for (YAML 1.1: yes and on are true, 010 is 8). Sizes and nesting
  * are limited (100 MB, 128 levels, aliases stand for at most 1,000,000 nodes and 100 MB). Positions of values inside
  * a document are found again with maar_wire_yaml_locate. */
-typedef int (*maar_wire_document_fn)(void *context, json_t *document, int line, struct maar_error *err);
+typedef int (*maar_wire_document_fn)(void *context, json_t *document, int line,
+                                     struct maar_error *err);
 int maar_wire_yaml_each(const char *text, size_t n, const char *source, maar_wire_document_fn each,
                         void *context, struct maar_error *err) __attribute__((warn_unused_result));
 /* Line and column of a path such as "spec.cluster.nodes[2].cpu" or "metadata.labels[example.com/a]" in document

@@ -220,7 +220,7 @@ int maar_yaml_key(const yaml_event_t *event, char **ret_key, struct maar_error *
     char number[32];
     json_auto_t *value = NULL;
     int rc = maar_yaml_scalar(event, &value, err);
-    if (rc < 0)
+    if (rc < 0 || !value)
         return rc;
     switch (json_typeof(value)) {
     case JSON_STRING:

@@ -66,6 +66,8 @@ static int each(void *context, json_t *document, int line, struct maar_error *er
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    (void)maar_wire_yaml_each((const char *)data, size, "fuzz", each, NULL, NULL);
+    struct maar_error err = MAAR_ERROR_INIT;
+    if (maar_wire_yaml_each((const char *)data, size, "fuzz", each, NULL, &err) < 0)
+        require(err.text[0] != '\0');
     return 0;
 }
