@@ -84,6 +84,7 @@ static enum MHD_Result reply_protobuf_list(struct maar_api_request *request, int
     return maar_api_reply_text(request, 200, "application/vnd.kubernetes.protobuf", &text);
 }
 
+/* Under the lock. */
 static enum MHD_Result reply_page(struct maar_api_request *request, const struct page *page)
 {
     const struct maar_api_type *type = request->target.collection->type;
@@ -91,9 +92,7 @@ static enum MHD_Result reply_page(struct maar_api_request *request, const struct
     if (request->format == MAAR_API_PROTOBUF && kind >= 0)
         return reply_protobuf_list(request, kind, page);
     if (request->format == MAAR_API_TABLE) {
-        maar_store_lock(request->server->store);
         int64_t now_ns = maar_store_now(request->server->store);
-        maar_store_unlock(request->server->store);
         return maar_api_reply_json(
             request, 200, maar_api_table(type, page->items, page->version, page->next, now_ns));
     }
@@ -136,53 +135,62 @@ enum MHD_Result maar_api_list(struct maar_api_request *request)
                      (unsigned long long)maar_store_version(server->store));
         collect(request, &selector, after, strtoul(maar_api_query(request, "limit"), NULL, 10),
                 &page);
+        result = reply_page(request, &page);
+        json_array_clear(page.items);
         maar_store_unlock(server->store);
         maar_api_selector_fini(&selector);
-        result = reply_page(request, &page);
     }
     json_decref(page.items);
     free(page.next);
     return result;
 }
 
-enum MHD_Result maar_api_get(struct maar_api_request *request)
+static enum MHD_Result reply_missing(struct maar_api_request *request)
 {
-    struct maar_api_server *server = request->server;
-    const struct maar_api_target *target = &request->target;
-    const struct maar_api_type *type = target->collection->type;
+    const struct maar_api_type *type = request->target.collection->type;
+    const char *slash = strchr(type->api_version, '/');
+    maar_autofree char *message = maar_asprintf(
+        "%s%s%.*s \"%s\" not found", type->plural, slash ? "." : "",
+        slash ? (int)(slash - type->api_version) : 0, type->api_version, request->target.name);
+    return maar_api_reply_error(request, 404, "NotFound", message);
+}
+
+/* Under the lock. */
+static enum MHD_Result reply_object(struct maar_api_request *request, json_t *document)
+{
+    const struct maar_api_type *type = request->target.collection->type;
     int kind = maar_api_protobuf_kind(type);
-    char message[400];
-    if (*target->subresource && strcmp(target->subresource, "status") != 0)
-        return maar_api_reply_error(request, 404, "NotFound",
-                                    "the server could not find the requested resource");
-    maar_store_lock(server->store);
-    const struct maar_object *object =
-        maar_collection_object(target->collection, target->ns, target->name);
-    json_t *document = object ? json_incref(object->document) : NULL;
-    int64_t now_ns = maar_store_now(server->store);
-    maar_store_unlock(server->store);
-    if (!document) {
-        const char *slash = strchr(type->api_version, '/');
-        snprintf(message, sizeof message, "%s%s%.*s \"%s\" not found", type->plural,
-                 slash ? "." : "", slash ? (int)(slash - type->api_version) : 0, type->api_version,
-                 target->name);
-        return maar_api_reply_error(request, 404, "NotFound", message);
-    }
     if (request->format == MAAR_API_PROTOBUF && kind >= 0) {
         struct maar_text text = MAAR_TEXT_INIT;
-        int rc = maar_wire_encode_protobuf_object((enum maar_kind)kind, document, &text, NULL);
-        json_decref(document);
-        if (rc == 0)
+        struct maar_error err = MAAR_ERROR_INIT;
+        if (maar_wire_encode_protobuf_object((enum maar_kind)kind, document, &text, &err) == 0)
             return maar_api_reply_text(request, 200, "application/vnd.kubernetes.protobuf", &text);
         maar_text_fini(&text);
-        return maar_api_reply_error(request, 500, "InternalError", "the object cannot be encoded");
+        return maar_api_reply_error(request, 500, "InternalError", err.text);
     }
     if (request->format == MAAR_API_TABLE) {
-        json_t *items = json_pack("[o]", document);
-        json_t *table = maar_api_table(
-            type, items, maar_document_text(document, "metadata.resourceVersion"), NULL, now_ns);
+        json_t *items = json_pack("[O]", document);
+        json_t *table =
+            maar_api_table(type, items, maar_document_text(document, "metadata.resourceVersion"),
+                           NULL, maar_store_now(request->server->store));
         json_decref(items);
         return maar_api_reply_json(request, 200, table);
     }
-    return maar_api_reply_json(request, 200, document);
+    return maar_api_reply_json(request, 200, json_incref(document));
+}
+
+enum MHD_Result maar_api_get(struct maar_api_request *request)
+{
+    struct maar_store *store = request->server->store;
+    const struct maar_api_target *target = &request->target;
+    if (*target->subresource && strcmp(target->subresource, "status") != 0)
+        return maar_api_reply_error(request, 404, "NotFound",
+                                    "the server could not find the requested resource");
+    maar_store_lock(store);
+    const struct maar_object *object =
+        maar_collection_object(target->collection, target->ns, target->name);
+    enum MHD_Result result =
+        object ? reply_object(request, object->document) : reply_missing(request);
+    maar_store_unlock(store);
+    return result;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The maar Authors
-// The HTTP side: connections, bodies, the token, answers. Requests are those of sim/request.h.
+// The HTTP side: connections, bodies, the token, answers. Requests are those of sim/request.h. Documents of the store
+// are touched under its lock only, also their reference counts; an answer is made into text before the lock is let go.
 #include "serve/api_server.h"
 
 #include <arpa/inet.h>
@@ -96,7 +97,7 @@ static void end_flight(struct maar_api_server *server, unsigned due)
     }
 }
 
-/* With answer->code 0 no answer is to be given. */
+/* Under the lock. With answer->code 0 no answer is to be given. */
 static void do_write(struct maar_api_request *request, const json_t *body,
                      struct maar_answer *answer)
 {
@@ -105,7 +106,6 @@ static void do_write(struct maar_api_request *request, const json_t *body,
     unsigned delay = maar_cluster_options(server->cluster)->bind_delay;
     const char *content_type = MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND,
                                                            MHD_HTTP_HEADER_CONTENT_TYPE);
-    maar_store_lock(server->store);
     int code = maar_cluster_begin_write(server->cluster, request->method, request->path, body,
                                         &write, answer);
     if (code == 0) {
@@ -121,7 +121,6 @@ static void do_write(struct maar_api_request *request, const json_t *body,
             end_flight(server, due);
     }
     maar_store_wake(server->store);
-    maar_store_unlock(server->store);
 }
 
 size_t maar_api_server_n_flights(const struct maar_api_server *server)
@@ -165,9 +164,12 @@ static enum MHD_Result write_object(struct maar_api_request *request)
         return maar_api_reply_json(request, 201, answer);
     }
     struct maar_answer answer;
+    maar_store_lock(request->server->store);
     do_write(request, body, &answer);
-    json_decref(body);
-    return answer.code == 0 ? MHD_NO : maar_api_reply_answer(request, &answer);
+    enum MHD_Result result = answer.code == 0 ? MHD_NO : maar_api_reply_answer(request, &answer);
+    json_decref(body); /* its texts may be shared with the stored object */
+    maar_store_unlock(request->server->store);
+    return result;
 }
 
 /* ---- requests ---- */

@@ -144,7 +144,9 @@ static void free_watch(void *context)
 {
     struct watch *watch = context;
     maar_api_selector_fini(&watch->selector);
+    maar_store_lock(watch->server->store);
     json_decref(watch->initial);
+    maar_store_unlock(watch->server->store);
     maar_text_fini(&watch->pending);
     free(watch);
 }

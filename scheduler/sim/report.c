@@ -155,6 +155,7 @@ json_t *maar_report_create(struct maar_simulation *simulation)
     const struct maar_store *store = maar_cluster_store(cluster);
     const struct maar_journal *journal = maar_cluster_journal(cluster);
     json_t *report = json_object();
+    maar_store_lock(maar_cluster_store(cluster));
     json_object_set_new(report, "scenario",
                         json_string(maar_simulation_scenario(simulation)->name));
     json_object_set_new(report, "cycles",
@@ -170,5 +171,6 @@ json_t *maar_report_create(struct maar_simulation *simulation)
     json_object_set_new(report, "apiWrites", report_writes(journal));
     json_object_set_new(report, "violations",
                         report_violations(maar_simulation_violations(simulation)));
+    maar_store_unlock(maar_cluster_store(cluster));
     return report;
 }

@@ -5,7 +5,7 @@
 
 /* What an API server keeps: objects of any kind as JSON documents under (apiVersion, kind,
  * namespace, name), one counter of resource versions, and a log of changes for each kind. A stored
- * document is never changed in place, so a reference to it may leave the lock.
+ * document is never changed in place; its reference count is, so that too needs the lock.
  *
  * Everything here is called under maar_store_lock; the simulator, which has one thread, takes it
  * once. */
