@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The maar Authors
-// The object store. Documents are copied before they are changed, so readers need the lock only to
-// find them; the log of a kind shares its documents with the objects.
+// The object store. Documents are copied before they are changed; the log of a kind shares its
+// documents with the objects.
 #include "sim/store.h"
 
 #include <ctype.h>
