@@ -121,10 +121,10 @@ static void bind_failed(struct maar_engine *engine, const struct maar_write *abo
     maar_autofree char *message =
         maar_asprintf("failed to bind to node %s: %s", about->bind.node, text);
     struct maar_task_entry *task = maar_world_task(engine->world, about->uid);
-    if (task) {
-        maar_text_replace(&task->condition_reason, "SchedulerError");
-        maar_text_replace(&task->condition_message, message);
-    }
+    if (!task)
+        return; /* the pod is gone */
+    maar_text_replace(&task->condition_reason, "SchedulerError");
+    maar_text_replace(&task->condition_message, message);
     struct maar_write *write =
         maar_write_create(MAAR_WRITE_POD_CONDITION, about->ns, about->name, about->uid);
     write->now_ns = engine->backend.ops->now_ns(engine->backend.self);
@@ -285,16 +285,18 @@ static void apply(struct maar_engine *engine, struct maar_delta *delta)
     maar_delta_fini(delta);
 }
 
-static bool is_due(struct maar_engine *engine, bool force)
+/* After its pause, what the API refused is due again. */
+static void end_pause(struct maar_engine *engine)
 {
-    if (engine->retry_ns &&
-        engine->backend.ops->now_ns(engine->backend.self) >= engine->retry_ns) {
-        engine->retry_ns = 0;
-        engine->relevant = true;
-    }
-    if (engine->n_binds_in_flight > BINDS_IN_FLIGHT_MAX)
-        return false;
-    return engine->relevant || force;
+    if (!engine->retry_ns || engine->backend.ops->now_ns(engine->backend.self) < engine->retry_ns)
+        return;
+    engine->retry_ns = 0;
+    engine->relevant = true;
+}
+
+static bool is_due(const struct maar_engine *engine, bool force)
+{
+    return engine->n_binds_in_flight <= BINDS_IN_FLIGHT_MAX && (engine->relevant || force);
 }
 
 struct maar_turn maar_engine_turn(struct maar_engine *engine, int64_t timeout_ns, bool force)
@@ -309,7 +311,8 @@ struct maar_turn maar_engine_turn(struct maar_engine *engine, int64_t timeout_ns
     maar_vec_clear(&engine->deltas);
     for (size_t i = 0; i < MAAR_N_KINDS; i++)
         turn.synced &= engine->synced[i];
-    if (turn.synced && engine->create_queues) {
+    end_pause(engine);
+    if (turn.synced && engine->create_queues && !engine->retry_ns) {
         create_queue(engine, "root", false);
         create_queue(engine, engine->world->default_queue, true);
     }
