@@ -156,6 +156,7 @@ void maar_job_detach(struct maar_world *world, struct maar_task_entry *task)
     struct maar_job_entry *job = task->job;
     if (!job)
         return;
+    maar_world_set_bind_failed(world, &task->view, false);
     struct maar_task *last = job->tasks.data[job->tasks.n - 1];
     job->tasks.data[task->job_at] = last;
     maar_task_entry(last)->job_at = task->job_at;

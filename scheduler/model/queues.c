@@ -86,6 +86,7 @@ void maar_queue_count_job(struct maar_queue_entry *queue, const struct maar_job_
         for (struct maar_queue *up = &queue->view; up; up = up->parent)
             maar_queue_entry(up)->row_subtree[d] += sign * job->row_allocated[d];
     }
+    queue->n_bind_failed += (uint32_t)sign * job->n_bind_failed;
     set_present(&queue->view.allocated_present, queue->allocated_n, n_dims);
     set_present(&queue->view.pending_present, queue->pending_n, n_dims);
 }

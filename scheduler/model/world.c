@@ -212,6 +212,20 @@ void maar_world_project_label(struct maar_world *world, const char *key)
 /* ---- assumptions ---- */
 
 
+void maar_world_set_bind_failed(struct maar_world *world, struct maar_task *task, bool failed)
+{
+    (void)world;
+    struct maar_task_entry *entry = maar_task_entry(task);
+    if (entry->bind_failed == failed)
+        return;
+    entry->bind_failed = failed;
+    if (!entry->job)
+        return;
+    entry->job->n_bind_failed += failed ? 1u : UINT32_MAX;
+    if (entry->job->queue)
+        entry->job->queue->n_bind_failed += failed ? 1u : UINT32_MAX;
+}
+
 void maar_world_bind_done(struct maar_world *world, const char *uid, bool ok)
 {
     struct maar_task_entry *task = maar_world_task(world, uid);
@@ -222,6 +236,7 @@ void maar_world_bind_done(struct maar_world *world, const char *uid, bool ok)
         return;
     task->assumed = false;
     maar_nodes_unwait(world, task);
+    maar_world_set_bind_failed(world, &task->view, true);
     maar_world_move(world, &task->view,
                     task->observed_deleting ? MAAR_TASK_RELEASING : MAAR_TASK_PENDING, MAAR_NO_NODE);
 }

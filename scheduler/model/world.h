@@ -43,6 +43,7 @@ struct maar_task_entry {
     bool bind_in_flight; /* its binding was submitted and not answered */
     bool reserved;       /* Pipelined by a reservation, not by the session */
     bool evict_requested; /* Releasing by us; released_ns is not observed yet */
+    bool bind_failed;     /* its last binding was refused: it is placed again before other work */
     bool loose;           /* in world->loose, at job_at */
     char *nominated_name; /* status.nominatedNodeName; NULL: none. Such tasks are in world->nominated */
     /* Annotations that plugins merge into the binding, session's arena; NULL: none. */
@@ -74,6 +75,7 @@ struct maar_job_entry {
     struct maar_queue_entry *queue; /* also when the queue does not exist */
     uint32_t queue_at;
     bool exists; /* the PodGroup is there */
+    uint32_t n_bind_failed; /* tasks with bind_failed */
     char *fault;
     int64_t *row_allocated; /* world->row_width entries each */
     int64_t *row_pending;
@@ -113,6 +115,7 @@ struct maar_queue_entry {
     MAAR_VEC(struct maar_queue *) children;
     MAAR_VEC(struct maar_job *) jobs;
     bool exists;
+    uint32_t n_bind_failed; /* of its jobs' tasks */
     char *uid;
     char *parent_name;
     char *fault;
@@ -239,6 +242,8 @@ void maar_world_set_phase(struct maar_world *world, struct maar_job *job, enum m
 /* Undoes down to `mark` entries. */
 void maar_world_rewind(struct maar_world *world, size_t mark);
 
+/* Marks a task whose binding was refused, or takes the mark off. */
+void maar_world_set_bind_failed(struct maar_world *world, struct maar_task *task, bool failed);
 /* The answer to a binding: ok confirms nothing yet (the watch does), a failure makes the task Pending again. */
 void maar_world_bind_done(struct maar_world *world, const char *uid, bool ok);
 void maar_world_evict_done(struct maar_world *world, const char *uid, bool ok);

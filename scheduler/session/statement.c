@@ -104,6 +104,7 @@ static void send_bind(struct maar_session *session, struct maar_task *task)
     forget_try(session, task);
     entry->assumed = true;
     entry->bind_in_flight = true;
+    maar_world_set_bind_failed(session->world, task, false);
     maar_world_move(session->world, task, MAAR_TASK_BINDING, task->node);
     session->n_binds++;
 }

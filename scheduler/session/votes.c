@@ -22,10 +22,22 @@
 
 /* ---- order ---- */
 
+/* A gang that a refused binding left incomplete goes before everything else, and its queue likewise. */
+static int compare_repairs(const struct maar_session *session, uint32_t l, uint32_t r)
+{
+    if (session->policy->conf->compatibility_volcano || (l > 0) == (r > 0))
+        return 0;
+    return l > 0 ? -1 : 1;
+}
+
 bool maar_vote_job_less(void *context, const void *l, const void *r)
 {
     struct maar_session *session = context;
     const struct maar_job *a = l, *b = r;
+    int repair = compare_repairs(session, maar_job_entry(a)->n_bind_failed,
+                                 maar_job_entry(b)->n_bind_failed);
+    if (repair != 0)
+        return repair < 0;
     EACH_LISTING(session, listing)
     {
         int (*hook)(void *, const struct maar_view *, const struct maar_job *,
@@ -42,6 +54,10 @@ bool maar_vote_job_less(void *context, const void *l, const void *r)
 int maar_vote_compare_queues(void *context, const struct maar_queue *l, const struct maar_queue *r)
 {
     struct maar_session *session = context;
+    int repair = compare_repairs(session, maar_queue_entry(l)->n_bind_failed,
+                                 maar_queue_entry(r)->n_bind_failed);
+    if (repair != 0)
+        return repair;
     EACH_LISTING(session, listing)
     {
         int (*hook)(void *, const struct maar_view *, const struct maar_queue *,
