@@ -486,7 +486,7 @@ static void forbid(struct send *send)
 
     if (send->step == STEP_REQUEST && maar_rights_forbid(writer->rights, kind)) {
         delay(send, now_ns(writer));
-    } else if (kind == MAAR_WRITE_EVENT || ++send->n_forbidden >= N_FORBIDDEN) {
+    } else if (++send->n_forbidden >= N_FORBIDDEN) {
         finish_failed(send);
     } else {
         maar_rights_ask_again(writer->rights, kind);

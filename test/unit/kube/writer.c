@@ -306,7 +306,7 @@ static void what_the_server_refuses_is_reported_at_once(void **state)
         {MAAR_WRITE_BIND, 404, "x=404(no) "},  {MAAR_WRITE_BIND, 400, "x=400(no) "},
         {MAAR_WRITE_BIND, 422, "x=422(no) "},  {MAAR_WRITE_EVICT, 404, "x=200 "},
         {MAAR_WRITE_EVICT, 409, "x=409(no) "}, {MAAR_WRITE_EVENT, 409, "x=200 "},
-        {MAAR_WRITE_EVENT, 403, "x=403(no) "}, {MAAR_WRITE_QUEUE_CREATE, 409, "x=200 "},
+        {MAAR_WRITE_EVENT, 422, "x=422(no) "}, {MAAR_WRITE_QUEUE_CREATE, 409, "x=200 "},
     };
     struct fixture *fixture = *state;
 
