@@ -6,7 +6,8 @@
 #
 #   tools/sanitize.sh asan|tsan
 #
-# asan: all tests. tsan: those that start threads. A finding ends the program that has it, so no finding is overlooked.
+# asan: all tests. tsan: those that start threads. A finding ends the program that has it, so no
+# finding is overlooked.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
