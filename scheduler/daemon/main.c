@@ -35,11 +35,6 @@ struct daemon {
     int64_t looked_at_conf_ns;
 };
 
-static bool keeps_annotation(void *context, const char *key)
-{
-    return maar_registry_reads_pod_annotation(context, key);
-}
-
 static void wake(void *context)
 {
     maar_kube_wake(context);
@@ -89,7 +84,7 @@ static int connect_to_cluster(struct daemon *daemon, struct maar_error *err)
 {
     const struct maar_options *options = &daemon->options;
     struct maar_kube_options kube = {
-        .decode = {keeps_annotation, keeps_annotation, keeps_annotation, daemon->registry},
+        .decode = maar_engine_decode_options(daemon->registry),
         .qps = options->kube_api_qps,
         .burst = (double)options->kube_api_burst,
         .max_in_flight = (unsigned)options->max_in_flight,

@@ -39,6 +39,31 @@ struct maar_engine {
     struct maar_deltas deltas;
 };
 
+static bool keeps_pod(void *registry, const char *key)
+{
+    return maar_registry_reads_pod_annotation(registry, key);
+}
+
+static bool keeps_group(void *registry, const char *key)
+{
+    return maar_registry_reads_pod_group_annotation(registry, key);
+}
+
+static bool keeps_queue(void *registry, const char *key)
+{
+    return maar_registry_reads_queue_annotation(registry, key);
+}
+
+struct maar_wire_options maar_engine_decode_options(const struct maar_registry *registry)
+{
+    return (struct maar_wire_options){
+        .keeps_pod_annotation = keeps_pod,
+        .keeps_group_annotation = keeps_group,
+        .keeps_queue_annotation = keeps_queue,
+        .context = (void *)(uintptr_t)registry,
+    };
+}
+
 struct maar_engine *maar_engine_create(const struct maar_engine_options *options,
                                        struct maar_backend backend, struct maar_error *err)
 {

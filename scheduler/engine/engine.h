@@ -13,6 +13,7 @@
 #include "conf/conf.h"
 #include "engine/backend.h"
 #include "host/registry.h"
+#include "wire/wire.h"
 
 struct maar_engine;
 struct maar_world;
@@ -30,6 +31,9 @@ struct maar_engine_options {
     /* Longest pause between sessions while work is waiting, in ns; 0: never without a change. */
     int64_t period_ns;
 };
+
+/* What a backend's decoder keeps: the annotations that some loaded plugin reads. The registry outlives the options. */
+struct maar_wire_options maar_engine_decode_options(const struct maar_registry *registry);
 
 struct maar_engine *maar_engine_create(const struct maar_engine_options *options,
                                        struct maar_backend backend, struct maar_error *err);

@@ -44,6 +44,8 @@ struct maar_registry {
     MAAR_VEC(const char **) old_action_names; /* handed out before, may still be in use */
     struct maar_map *pod_labels;              /* key → itself */
     struct maar_map *pod_annotations;
+    struct maar_map *pod_group_annotations;
+    struct maar_map *queue_annotations;
 };
 
 /* What differs between the two kinds of module. */
@@ -135,10 +137,14 @@ static void rebuild_reads(struct maar_registry *registry)
 {
     maar_map_clear(registry->pod_labels);
     maar_map_clear(registry->pod_annotations);
+    maar_map_clear(registry->pod_group_annotations);
+    maar_map_clear(registry->queue_annotations);
     for (size_t i = 0; i < registry->plugins.n; i++) {
         const struct maar_plugin *plugin = registry->plugins.data[i].descriptor;
         add_keys(registry->pod_labels, plugin->reads_pod_labels);
         add_keys(registry->pod_annotations, plugin->reads_pod_annotations);
+        add_keys(registry->pod_group_annotations, plugin->reads_pod_group_annotations);
+        add_keys(registry->queue_annotations, plugin->reads_queue_annotations);
     }
 }
 
@@ -156,6 +162,8 @@ struct maar_registry *maar_registry_create(void)
     struct maar_registry *registry = maar_calloc(1, sizeof *registry);
     registry->pod_labels = maar_map_create();
     registry->pod_annotations = maar_map_create();
+    registry->pod_group_annotations = maar_map_create();
+    registry->queue_annotations = maar_map_create();
     rebuild_action_names(registry);
     return registry;
 }
@@ -172,6 +180,8 @@ void maar_registry_destroy(struct maar_registry *registry)
     maar_vec_fini(&registry->old_action_names);
     maar_map_destroy(registry->pod_labels);
     maar_map_destroy(registry->pod_annotations);
+    maar_map_destroy(registry->pod_group_annotations);
+    maar_map_destroy(registry->queue_annotations);
     free(registry);
 }
 
@@ -446,4 +456,14 @@ bool maar_registry_reads_pod_label(const struct maar_registry *registry, const c
 bool maar_registry_reads_pod_annotation(const struct maar_registry *registry, const char *key)
 {
     return maar_map_find(registry->pod_annotations, key) != NULL;
+}
+
+bool maar_registry_reads_pod_group_annotation(const struct maar_registry *registry, const char *key)
+{
+    return maar_map_find(registry->pod_group_annotations, key) != NULL;
+}
+
+bool maar_registry_reads_queue_annotation(const struct maar_registry *registry, const char *key)
+{
+    return maar_map_find(registry->queue_annotations, key) != NULL;
 }

@@ -143,19 +143,6 @@ static int load(struct maar_simulation *simulation, struct maar_error *err)
 
 /* ---- life ---- */
 
-static bool reads_pod_annotation(void *context, const char *key)
-{
-    return maar_registry_reads_pod_annotation(context, key);
-}
-
-/* Groups and queues are few: nothing is lost by keeping all. */
-static bool reads_any(void *context, const char *key)
-{
-    (void)context;
-    (void)key;
-    return true;
-}
-
 int maar_simulation_create(const struct maar_scenario *scenario,
                            const struct maar_simulation_options *options,
                            struct maar_simulation **ret_simulation, struct maar_error *err)
@@ -163,9 +150,7 @@ int maar_simulation_create(const struct maar_scenario *scenario,
     struct maar_simulation *simulation = maar_calloc(1, sizeof *simulation);
     simulation->scenario = scenario;
     simulation->options = *options;
-    simulation->decode =
-        (struct maar_wire_options){reads_pod_annotation, reads_any, reads_any,
-                                   (struct maar_registry *)(uintptr_t)options->registry};
+    simulation->decode = maar_engine_decode_options(options->registry);
     const struct maar_cluster_options cluster = {
         .start_ns = scenario->start_ns,
         .period_ns = scenario->period_ns,

@@ -115,19 +115,6 @@ static void drf_candidates_without_job_are_skipped(void **state)
                         "001");
 }
 
-static void drf_warns_of_hierarchy(void **state)
-{
-    (void)state;
-    static const char *const pairs[] = {"enableHierarchy", "true", NULL};
-    fake_free(f);
-    f = fake_new("drf", pairs);
-    assert_int_equal(f->n_log, 1);
-    assert_non_null(strstr(f->log[0], "enableHierarchy"));
-    fake_free(f);
-    f = fake_new("drf", NULL);
-    assert_int_equal(f->n_log, 0);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -135,7 +122,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(drf_smallest_dominant_share_goes_first), TEST(drf_pods_are_a_dimension),
         TEST(drf_pipelined_tasks_count_as_held),      TEST(drf_victims_leave_their_job_no_poorer),
-        TEST(drf_candidates_without_job_are_skipped), TEST(drf_warns_of_hierarchy),
+        TEST(drf_candidates_without_job_are_skipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
