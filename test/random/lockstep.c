@@ -49,6 +49,9 @@ struct run {
     struct rng rng;        /* answers and shuffles */
     struct side sides[N_SIDES];
     uint32_t n_turns;
+    bool loose;   /* the plain path gives reasons of its own: bindings alone are compared with it */
+    uint32_t bind_failures; /* in percent */
+    bool incomplete; /* some binding was refused: what it left incomplete goes first until it is whole */
     bool refused; /* some write was, since the last rest: the engines remember it */
     bool create_queues;
 };
@@ -142,10 +145,10 @@ static const char *delta_ns(const struct maar_delta *delta)
     return delta->record ? delta->record->ns : delta->write ? delta->write->ns : "";
 }
 
-/* A refused status is written again unless the news says that it need not be: which came first shows. */
+/* What is refused is written again, or told of, unless the news says that it need not be: which came first shows. */
 static bool is_refusal(const struct maar_delta *delta)
 {
-    return delta->write && delta->write->kind != MAAR_WRITE_BIND && delta->code != 200;
+    return delta->write && delta->code != 200;
 }
 
 /* What keeps its order: the news of one object, and the answers to writes about one object. */
@@ -352,8 +355,10 @@ static int judge(struct run *run, const struct maar_write *write, bool may_fail)
         return 404;
     if (write->kind == MAAR_WRITE_BIND && *object->pod.node)
         return 409;
-    if (may_fail && rng_chance(&run->rng, write->kind == MAAR_WRITE_BIND ? 15 : 4)) {
+    bool bind = write->kind == MAAR_WRITE_BIND;
+    if (may_fail && rng_chance(&run->rng, bind ? run->bind_failures : 4)) {
         run->refused = true;
+        run->incomplete |= bind;
         return RNG_PICK(&run->rng, codes);
     }
     return 200;
@@ -400,15 +405,15 @@ static int compare_texts(const void *l, const void *r)
 }
 
 /* A great gang that cannot fit is refused by a count of slots; the plain path, which has no index to count with, finds
- * other words for it. */
-static bool is_loose(const struct run *run)
+ * other words for it, and remembers them. */
+static bool is_loose(struct run *run)
 {
-    for (size_t i = 0; i < run->cluster.objects.n; i++) {
+    for (size_t i = 0; i < run->cluster.objects.n && !run->loose; i++) {
         const struct object *object = run->cluster.objects.data[i];
-        if (object->kind == MAAR_KIND_POD_GROUP && object->group.min >= 64)
-            return !run->plan.compatible;
+        run->loose = object->kind == MAAR_KIND_POD_GROUP && object->group.min >= 64 &&
+                     !run->plan.compatible;
     }
-    return false;
+    return run->loose;
 }
 
 enum scope {
@@ -756,7 +761,7 @@ static void step(struct run *run, uint32_t number)
         change_conf(run, &conf);
     if (failed(run))
         return;
-    if (run->sides[LEADER].pending.n == 0 && !run->refused)
+    if (run->sides[LEADER].pending.n == 0 && !run->refused && !run->incomplete)
         restart(run);
     else
         take_turn(run, rng_chance(&rng, 10));
@@ -770,6 +775,7 @@ static void begin(struct run *run)
     struct rng rng = sub_rng(run->life->seed, 1, 0);
     run->cluster.now_ns = (INT64_C(1767225600) + 86400) * MAAR_SECOND_NS;
     run->create_queues = rng_chance(&rng, 50);
+    run->bind_failures = rng_chance(&rng, 50) ? 15 : 0;
     run->plan = generate_conf(&rng);
     struct rng cluster_rng = sub_rng(run->life->seed, 2, 0);
     generate_cluster(&run->cluster, &cluster_rng);
