@@ -6,35 +6,37 @@
  *
  * A node is refused when it holds as many pods as it allows, when it is unschedulable, when its
  * Ready condition is not True (not under `compatibility: volcano`, where the taint of such a node
- * does it), when the pod's node selector or required node affinity does not match, or when a
- * NoSchedule or NoExecute taint is not tolerated. A pod that needs a filter which does not exist
- * yet waits with a reason that names it, unless that filter is turned off.
+ * does it), when the pod's node selector or required node affinity does not match, when a
+ * NoSchedule or NoExecute taint is not tolerated, or when a host port that the pod wants is taken.
+ * A pod that needs a filter which does not exist yet waits with a reason that names it, unless that
+ * filter is turned off.
  *
- *     predicate.NodeAffinityEnable               true
- *     predicate.NodePortsEnable                  true    the filter is not there yet
- *     predicate.TaintTolerationEnable            true
- *     predicate.PodAffinityEnable                true    the filter is not there yet
- *     predicate.NodeVolumeLimitsEnable           true    not there yet; of the three volume filters
- * any one turned predicate.VolumeZoneEnable                 true    on refuses pods with claims
- *     predicate.VolumeBindingEnable              true
- *     predicate.PodTopologySpreadEnable          true    the filter is not there yet
- *     predicate.CacheEnable                      false   no effect: answers are kept by class
- * anyway predicate.DynamicResourceAllocationEnable  false   no effect, as in Volcano; pods with
- * claims wait volumebinding.weight                       1       no effect yet, nor have the keys
- * below volumebinding.bindTimeoutSeconds           600 volumebinding.shape                        -
- *     dynamicresources.filterTimeoutSeconds      10 */
+ * - predicate.NodeAffinityEnable (true)
+ * - predicate.NodePortsEnable (true)
+ * - predicate.TaintTolerationEnable (true)
+ * - predicate.PodAffinityEnable (true): the filter is not there yet
+ * - predicate.PodTopologySpreadEnable (true): the filter is not there yet
+ * - predicate.NodeVolumeLimitsEnable, predicate.VolumeZoneEnable, predicate.VolumeBindingEnable
+ *   (true): not there yet; any one turned on refuses pods with volume claims
+ * - predicate.CacheEnable (false): no effect, answers are kept by class anyway
+ * - predicate.DynamicResourceAllocationEnable (false): no effect, as in Volcano; pods with resource
+ *   claims wait
+ * - volumebinding.weight (1), volumebinding.bindTimeoutSeconds (600), volumebinding.shape,
+ *   dynamicresources.filterTimeoutSeconds (10): no effect yet */
 
 #include <maar/plugin.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "kubernetes/host_ports.h"
 #include "kubernetes/node_affinity.h"
 #include "kubernetes/tolerations.h"
 
 struct predicates {
     bool node_affinity;
     bool taint_toleration;
+    bool node_ports;
     uint32_t refused; /* bits of enum maar_unsupported that keep a pod waiting */
 };
 
@@ -54,13 +56,12 @@ static int create(const struct maar_host *host, const struct maar_arguments *arg
         abort();
     self->node_affinity = host->argument_bool(arguments, "predicate.NodeAffinityEnable");
     self->taint_toleration = host->argument_bool(arguments, "predicate.TaintTolerationEnable");
+    self->node_ports = host->argument_bool(arguments, "predicate.NodePortsEnable");
     self->refused = MAAR_UNSUPPORTED_CLAIMS;
     if (host->argument_bool(arguments, "predicate.PodAffinityEnable"))
         self->refused |= MAAR_UNSUPPORTED_POD_AFFINITY;
     if (host->argument_bool(arguments, "predicate.PodTopologySpreadEnable"))
         self->refused |= MAAR_UNSUPPORTED_SPREAD;
-    if (host->argument_bool(arguments, "predicate.NodePortsEnable"))
-        self->refused |= MAAR_UNSUPPORTED_HOST_PORTS;
     if (host->argument_bool(arguments, "predicate.NodeVolumeLimitsEnable") ||
         host->argument_bool(arguments, "predicate.VolumeZoneEnable") ||
         host->argument_bool(arguments, "predicate.VolumeBindingEnable"))
@@ -84,7 +85,6 @@ static const struct {
     {MAAR_UNSUPPORTED_SPREAD, "topology spread constraints are not supported yet"},
     {MAAR_UNSUPPORTED_VOLUMES, "persistent volume claims are not supported yet"},
     {MAAR_UNSUPPORTED_CLAIMS, "resource claims are not supported yet"},
-    {MAAR_UNSUPPORTED_HOST_PORTS, "host ports are not supported yet"},
 };
 
 static bool pre_filter(void *opaque, const struct maar_view *view, const struct maar_task *task,
@@ -201,6 +201,38 @@ static void explain_static(void *opaque, const struct maar_view *view, const str
         view->host->reason_add(reasons, reason);
 }
 
+/* ---- host ports ------------------------------------------------------------------------------ */
+
+static bool has_ports(void *opaque)
+{
+    const struct predicates *self = opaque;
+    return self->node_ports;
+}
+
+/* Pods that are leaving hold their ports until they have gone. */
+static bool lacks_ports(void *self, const struct maar_view *view, const struct maar_task *task,
+                        uint32_t node)
+{
+    (void)self;
+    const struct maar_pod_spec *spec = task->cls->spec;
+    if (spec->n_host_ports == 0)
+        return false;
+    for (uint32_t i = 0; i < view->nodes->n_tasks[node]; i++)
+        if (maar_host_ports_conflict(spec, view->nodes->tasks[node][i]->cls->spec))
+            return true;
+    return false;
+}
+
+MAAR_FILTER_EACH(fit_ports, lacks_ports, MAAR_FIT_UNSCHEDULABLE)
+
+static void explain_ports(void *self, const struct maar_view *view, const struct maar_task *task,
+                          uint32_t node, struct maar_reasons *reasons)
+{
+    if (lacks_ports(self, view, task, node))
+        view->host->reason_add(reasons,
+                               "node(s) didn't have free ports for the requested pod ports");
+}
+
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 static const struct maar_argument arguments[] = {
@@ -248,6 +280,15 @@ static const struct maar_filter filters[] = {
         .thread_safe = true,
         .fit = fit_static,
         .explain = explain_static,
+    },
+    {
+        .name = "host ports",
+        .subject = MAAR_SUBJECT_CLASS,
+        .node = MAAR_NODE_LOAD,
+        .thread_safe = true,
+        .active = has_ports,
+        .fit = fit_ports,
+        .explain = explain_ports,
     },
 };
 

@@ -132,7 +132,6 @@ enum maar_unsupported {
     MAAR_UNSUPPORTED_SPREAD       = 1 << 1,
     MAAR_UNSUPPORTED_VOLUMES      = 1 << 2, /* persistent volume claims, ephemeral volumes */
     MAAR_UNSUPPORTED_CLAIMS       = 1 << 3, /* dynamic resource claims */
-    MAAR_UNSUPPORTED_HOST_PORTS   = 1 << 4,
 };
 
 /* The scheduling part of a pod spec, shared by all pods of a class. */

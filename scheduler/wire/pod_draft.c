@@ -225,8 +225,6 @@ static void settle_ports(struct maar_decoder *decoder, const struct maar_pod_dra
             add_ports(decoder, draft, &draft->init_containers.items[i], &ports);
     spec->n_host_ports = ports.n;
     spec->host_ports = ports.items;
-    if (ports.n > 0)
-        spec->unsupported |= MAAR_UNSUPPORTED_HOST_PORTS;
 }
 
 static void add_images(const struct maar_containers_draft *containers, const char **images,

@@ -401,8 +401,10 @@ static void engine_makes_the_queues_that_are_missing(void **state)
     assert_int_equal(sent.n, 0); /* not before the lists are in */
     sync_all();
     turn();
-    assert_false(find_sent(MAAR_WRITE_QUEUE_CREATE, "root")->queue_create.reclaimable);
-    assert_true(find_sent(MAAR_WRITE_QUEUE_CREATE, "default")->queue_create.reclaimable);
+    const struct maar_write *root = find_sent(MAAR_WRITE_QUEUE_CREATE, "root");
+    const struct maar_write *queue = find_sent(MAAR_WRITE_QUEUE_CREATE, "default");
+    assert_true(root && !root->queue_create.reclaimable);
+    assert_true(queue && queue->queue_create.reclaimable);
     size_t n = sent.n;
     turn();
     assert_int_equal(sent.n, n);

@@ -71,6 +71,8 @@ struct fake {
     uint64_t node_present[FAKE_MAX];
     int64_t nonzero_cpu[FAKE_MAX];
     int64_t nonzero_memory[FAKE_MAX];
+    struct maar_task *const *node_tasks[FAKE_MAX];
+    uint32_t node_n_tasks[FAKE_MAX];
     int64_t total_allocatable[MAAR_MAX_DIMS];
     int64_t total_used[MAAR_MAX_DIMS];
 
@@ -583,6 +585,21 @@ static inline void fake_clear_job(struct maar_job *job)
     }
 }
 
+/* The pods of each node. */
+static inline void fake_list_tasks(struct fake *f)
+{
+    for (uint32_t n = 0; n < f->nodes.n_slots; n++) {
+        struct maar_task **list = fake_alloc(f, (f->n_tasks + 1) * sizeof *list);
+        f->node_n_tasks[n] = 0;
+        for (uint32_t i = 0; i < f->n_tasks; i++)
+            if (f->tasks[i]->node == n)
+                list[f->node_n_tasks[n]++] = f->tasks[i];
+        f->node_tasks[n] = (struct maar_task *const *)list;
+    }
+    f->nodes.tasks = (struct maar_task *const *const *)f->node_tasks;
+    f->nodes.n_tasks = f->node_n_tasks;
+}
+
 /* Every sum from the tasks. */
 static inline void fake_recount(struct fake *f)
 {
@@ -658,6 +675,7 @@ static inline void fake_open(struct fake *f)
 {
     const struct maar_plugin *plugin = f->plugin;
     fake_recount(f);
+    fake_list_tasks(f);
     f->view.node_rows = fake_alloc(f, plugin->node_row_size * f->nodes.n_slots + 1);
     f->view.job_rows = fake_alloc(f, plugin->job_row_size * f->n_jobs + 1);
     f->view.queue_rows = fake_alloc(f, plugin->queue_row_size * f->n_queues + 1);

@@ -277,10 +277,6 @@ static void predicates_unsupported_parts_wait_with_a_reason(void **state)
          MAAR_UNSUPPORTED_SPREAD,
          {"predicate.PodTopologySpreadEnable", "false"},
          "topology spread constraints are not supported yet"},
-        {"host ports",
-         MAAR_UNSUPPORTED_HOST_PORTS,
-         {"predicate.NodePortsEnable", "false"},
-         "host ports are not supported yet"},
         {"volumes",
          MAAR_UNSUPPORTED_VOLUMES,
          {"predicate.NodeVolumeLimitsEnable", "false", "predicate.VolumeZoneEnable", "false",
@@ -315,8 +311,46 @@ static void predicates_axes_are_declared(void **state)
     for (size_t i = 0; i < f->plugin->hooks.n_filters; i++) {
         const struct maar_filter *filter = &f->plugin->hooks.filters[i];
         assert_int_equal(filter->subject, MAAR_SUBJECT_CLASS);
-        bool by_load = strcmp(filter->name, "pod number") == 0;
-        assert_int_equal(filter->node, MAAR_NODE_STATIC | (by_load ? MAAR_NODE_LOAD : 0));
+        uint32_t want = strcmp(filter->name, "pod number") == 0
+                            ? MAAR_NODE_STATIC | MAAR_NODE_LOAD
+                        : strcmp(filter->name, "host ports") == 0 ? MAAR_NODE_LOAD
+                                                                  : MAAR_NODE_STATIC;
+        assert_int_equal(filter->node, want);
+    }
+}
+
+/* Ports that a running pod holds against those that the pod wants (E-np-1). */
+static void predicates_host_ports(void **state)
+{
+    (void)state;
+    static const struct {
+        struct maar_host_port used, want;
+        bool conflict;
+    } rows[] = {
+        {{"10.0.0.1", "TCP", 80}, {"0.0.0.0", "TCP", 80}, true},
+        {{"10.0.0.1", "TCP", 80}, {"10.0.0.2", "TCP", 80}, false},
+        {{"10.0.0.1", "TCP", 80}, {"10.0.0.1", "TCP", 80}, true},
+        {{"10.0.0.1", "TCP", 80}, {"10.0.0.1", "UDP", 80}, false},
+        {{"10.0.0.1", "TCP", 80}, {"10.0.0.1", "TCP", 81}, false},
+        {{"10.0.0.1", "TCP", 80}, {"", "TCP", 80}, true},
+        {{"", "TCP", 80}, {"10.0.0.9", "TCP", 80}, true},
+        {{"10.0.0.1", "TCP", 80}, {"::", "TCP", 80}, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fake_free(f);
+        begin(NULL);
+        struct maar_class *holder = fake_class(f, 100, GI, 0, 0);
+        fake_task(f, NULL, holder, MAAR_TASK_RELEASING, n1);
+        fake_spec(holder)->host_ports = &rows[i].used;
+        fake_spec(holder)->n_host_ports = 1;
+        fake_spec(cls)->host_ports = &rows[i].want;
+        fake_spec(cls)->n_host_ports = 1;
+        fake_open(f);
+        if (rows[i].conflict)
+            assert_fit(n1, MAAR_FIT_UNSCHEDULABLE,
+                       "node(s) didn't have free ports for the requested pod ports");
+        else
+            assert_fit(n1, MAAR_FIT_OK, "");
     }
 }
 
@@ -338,6 +372,7 @@ int main(void)
         TEST(predicates_filter_never_lowers_a_code),
         TEST(predicates_node_names_that_exclude_each_other),
         TEST(predicates_unsupported_parts_wait_with_a_reason),
+        TEST(predicates_host_ports),
         TEST(predicates_axes_are_declared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
