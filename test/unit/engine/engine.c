@@ -96,6 +96,15 @@ static const struct maar_write *find_sent(enum maar_write_kind kind, const char 
     return NULL;
 }
 
+/* The same, which must be there. */
+static const struct maar_write *get_sent(enum maar_write_kind kind, const char *name)
+{
+    const struct maar_write *write = find_sent(kind, name);
+    if (!write)
+        fail_msg("no %s for %s", maar_write_kind_name(kind), name);
+    return write ? write : sent.data[0];
+}
+
 static void answer_at(size_t i, int code)
 {
     struct maar_delta delta = {.type = MAAR_DELTA_DONE, .write = sent.data[i], .code = code};
@@ -238,12 +247,12 @@ static void engine_runs_again_after_a_session_that_changed_a_phase(void **state)
     deliver(record);
     sync_all();
     assert_true(turn().session);
-    const struct maar_write *write = find_sent(MAAR_WRITE_POD_GROUP_STATUS, "g");
+    const struct maar_write *write = get_sent(MAAR_WRITE_POD_GROUP_STATUS, "g");
     assert_int_equal(write->pod_group_status.phase, MAAR_PHASE_PENDING);
     /* Back at the gate, it is let in once more. */
     answer_all();
     assert_true(turn().session);
-    write = find_sent(MAAR_WRITE_POD_GROUP_STATUS, "g");
+    write = get_sent(MAAR_WRITE_POD_GROUP_STATUS, "g");
     assert_int_equal(write->pod_group_status.phase, MAAR_PHASE_INQUEUE);
 }
 
@@ -296,7 +305,7 @@ static void engine_tells_of_a_binding(void **state)
     begin_with_binding();
     answer(MAAR_WRITE_BIND, "p", 200);
     turn();
-    const struct maar_write *event = find_sent(MAAR_WRITE_EVENT, "p");
+    const struct maar_write *event = get_sent(MAAR_WRITE_EVENT, "p");
     assert_non_null(event);
     assert_string_equal(event->event.reason, "Scheduled");
     assert_string_equal(event->event.message, "Successfully assigned ns/p to n1");
@@ -313,7 +322,7 @@ static void engine_binds_again_after_a_refusal(void **state)
         while (sent.n > 0)
             answer_at(0, 200);
         assert_true(turn().session);
-        const struct maar_write *condition = find_sent(MAAR_WRITE_POD_CONDITION, "p");
+        const struct maar_write *condition = get_sent(MAAR_WRITE_POD_CONDITION, "p");
         assert_non_null(condition);
         assert_string_equal(condition->pod_condition.condition.reason, "SchedulerError");
         maar_autofree char *text =
@@ -379,9 +388,7 @@ static void engine_writes_a_refused_status_again_after_a_pause(void **state)
             fail_msg("%s at once", maar_write_kind_name(rows[i].kind));
         clock_ns += 2 * MAAR_SECOND_NS;
         assert_true(turn().session);
-        const struct maar_write *again = find_sent(rows[i].kind, rows[i].name);
-        if (!again)
-            fail_msg("%s never again", maar_write_kind_name(rows[i].kind));
+        const struct maar_write *again = get_sent(rows[i].kind, rows[i].name);
         if (again->kind == MAAR_WRITE_POD_GROUP_STATUS)
             assert_true(again->pod_group_status.has_condition);
         answer_all();
@@ -401,10 +408,8 @@ static void engine_makes_the_queues_that_are_missing(void **state)
     assert_int_equal(sent.n, 0); /* not before the lists are in */
     sync_all();
     turn();
-    const struct maar_write *root = find_sent(MAAR_WRITE_QUEUE_CREATE, "root");
-    const struct maar_write *queue = find_sent(MAAR_WRITE_QUEUE_CREATE, "default");
-    assert_true(root && !root->queue_create.reclaimable);
-    assert_true(queue && queue->queue_create.reclaimable);
+    assert_false(get_sent(MAAR_WRITE_QUEUE_CREATE, "root")->queue_create.reclaimable);
+    assert_true(get_sent(MAAR_WRITE_QUEUE_CREATE, "default")->queue_create.reclaimable);
     size_t n = sent.n;
     turn();
     assert_int_equal(sent.n, n);
