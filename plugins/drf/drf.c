@@ -127,6 +127,8 @@ static double dominant_share(const struct maar_view *view, const int64_t *row)
 
 static double job_share(const struct maar_view *view, const struct maar_job *job)
 {
+    if (maar_job_n_allocated(job) + job->n[MAAR_TASK_PIPELINED] == 0)
+        return 0;
     int64_t row[MAAR_MAX_DIMS] = {0};
     job_held(view, job, row);
     return dominant_share(view, row);
