@@ -131,7 +131,7 @@ static int open_session(void *opaque, const struct maar_view *view, char *error,
 }
 
 static double score_node(const struct maar_view *view, const struct weights *weights,
-                         const struct maar_amounts *ask, uint64_t dims, uint32_t node,
+                         const struct maar_resource *request, uint64_t dims, uint32_t node,
                          double factor)
 {
     double score = 0;
@@ -144,7 +144,7 @@ static double score_node(const struct maar_view *view, const struct weights *wei
         weight_sum += weight;
         if (capacity == 0 || weight == 0)
             continue;
-        double finally = ask->v[d] + (double)view->nodes->used[d][node] * scale;
+        double finally = (double)request->v[d] * scale + (double)view->nodes->used[d][node] * scale;
         if (finally > capacity)
             return 0;
         score += finally * (double)weight / capacity;
@@ -165,11 +165,14 @@ static void score_nodes(void *opaque, const struct maar_view *view, const struct
 {
     const struct binpack *self = opaque;
     const struct weights *weights = (const struct weights *)(const void *)view->session_row;
-    struct maar_amounts ask = maar_amounts_from_resource(&task->cls->request, view->dims);
-    uint64_t dims = maar_amounts_names(&ask) & weights->has;
+    const struct maar_resource *request = &task->cls->request;
+    uint64_t dims = 0;
+    MAAR_EACH_DIM(d, request->present & weights->has)
+    if (request->v[d] > 0)
+        dims |= UINT64_C(1) << d;
     double factor = (double)(100 * self->weight);
     for (size_t i = 0; i < n; i++)
-        out[i] += score_node(view, weights, &ask, dims, nodes[i], factor);
+        out[i] += score_node(view, weights, request, dims, nodes[i], factor);
 }
 
 static const struct maar_argument arguments[] = {

@@ -8,13 +8,13 @@
  * the third. Pods that this session evicts are gone already, pods that were leaving before it are
  * not.
  *
- *     leastrequested.weight      1   the emptiest node by cpu and memory
- *     mostrequested.weight       0   the fullest
- *     balancedresource.weight    1   the node whose cpu, memory and nvidia.com/gpu become most
- * evenly used nodeaffinity.weight        2   preferred node affinity tainttoleration.weight     3
- * fewest PreferNoSchedule taints that the pod does not tolerate podaffinity.weight         2   not
- * there yet podtopologyspread.weight   2   not there yet imagelocality.weight       1   not there
- * yet
+ * - leastrequested.weight (1): the emptiest node by cpu and memory
+ * - mostrequested.weight (0): the fullest
+ * - balancedresource.weight (1): the node whose cpu, memory and nvidia.com/gpu become most evenly
+ *   used
+ * - nodeaffinity.weight (2): preferred node affinity
+ * - tainttoleration.weight (3): fewest PreferNoSchedule taints that the pod does not tolerate
+ * - podaffinity.weight (2), podtopologyspread.weight (2), imagelocality.weight (1): not there yet
  *
  * Weight 0 turns a score off. */
 
