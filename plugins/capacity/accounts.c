@@ -73,12 +73,6 @@ static void count_job(const struct maar_view *view, const struct maar_job *job)
     maar_amounts_add(&account->elastic, &elastic);
 }
 
-static int64_t unused_guarantee(const struct maar_queue *queue, uint32_t dim, int64_t held)
-{
-    int64_t guarantee = maar_resource_get(&queue->guarantee, dim);
-    return guarantee > held ? guarantee - held : 0;
-}
-
 /* The ledger in which the queue's guarantee is promised; NULL at root and outside the tree. */
 static struct maar_capacity_ledger *ledger_above(const struct maar_capacity *self,
                                                  const struct maar_view *view,
@@ -90,13 +84,16 @@ static struct maar_capacity_ledger *ledger_above(const struct maar_capacity *sel
     return self->hierarchy ? NULL : &maar_capacity_session(view)->cluster;
 }
 
-static void promise(const struct maar_capacity *self, const struct maar_view *view,
-                    const struct maar_queue *queue)
+/* Adds what the queue's guarantee still needs to what is promised above (times is 1 or -1). Sums of
+ * absurd guarantees wrap, and come out right when they are taken back. */
+static void promise(const struct maar_view *view, const struct maar_queue *queue,
+                    struct maar_capacity_ledger *up, int64_t times)
 {
-    struct maar_capacity_ledger *up = ledger_above(self, view, queue);
     const struct maar_capacity_account *account = maar_capacity_account(view, queue);
-    for (uint32_t d = 0; up && d < queue->guarantee.n; d++)
-        up->promised[d] += unused_guarantee(queue, d, account->held.allocated[d]);
+    for (uint32_t d = 0; d < queue->guarantee.n; d++) {
+        int64_t unused = maar_capacity_unused_guarantee(view, queue, d, account->held.allocated[d]);
+        up->promised[d] = (int64_t)((uint64_t)up->promised[d] + (uint64_t)times * (uint64_t)unused);
+    }
 }
 
 /* What a queue holds, the one above it holds too; the deepest first. */
@@ -109,7 +106,7 @@ static void roll_up(const struct maar_capacity *self, const struct maar_view *vi
         struct maar_capacity_ledger *up = ledger_above(self, view, queue);
         if (!up)
             continue;
-        promise(self, view, queue);
+        promise(view, queue, up, 1);
         for (uint32_t d = 0; d < view->dims->n; d++)
             up->allocated[d] += account->held.allocated[d];
         up->present |= account->held.present;
@@ -368,6 +365,15 @@ void maar_capacity_open(const struct maar_capacity *self, const struct maar_view
 
 /* ---- events ------------------------------------------------------------------------------------------------- */
 
+static void add_to_ledger(const struct maar_view *view, struct maar_capacity_ledger *ledger,
+                          const struct maar_class *cls, int64_t times)
+{
+    view->host->touch(view->session, ledger,
+                      offsetof(struct maar_capacity_ledger, allocated) +
+                          cls->request.n * sizeof *ledger->allocated);
+    add_request(ledger->allocated, &ledger->present, cls, times);
+}
+
 void maar_capacity_move(const struct maar_capacity *self, const struct maar_view *view,
                         const struct maar_task *task, int64_t times)
 {
@@ -376,25 +382,19 @@ void maar_capacity_move(const struct maar_capacity *self, const struct maar_view
     const struct maar_class *cls = task->cls;
     const struct maar_queue *queue = task->job->queue;
     for (; queue; queue = maar_capacity_above(view, queue)) {
-        struct maar_capacity_ledger *held = &maar_capacity_account(view, queue)->held;
         struct maar_capacity_ledger *up = ledger_above(self, view, queue);
-        if (up && queue->guarantee.n > 0)
+        bool promises = up && queue->guarantee.n > 0;
+        if (promises) {
             view->host->touch(view->session, up->promised,
                               queue->guarantee.n * sizeof *up->promised);
-        for (uint32_t d = 0; up && d < queue->guarantee.n; d++)
-            up->promised[d] -= unused_guarantee(queue, d, held->allocated[d]);
-        view->host->touch(view->session, held,
-                          offsetof(struct maar_capacity_ledger, allocated) +
-                              cls->request.n * sizeof *held->allocated);
-        add_request(held->allocated, &held->present, cls, times);
-        for (uint32_t d = 0; up && d < queue->guarantee.n; d++)
-            up->promised[d] += unused_guarantee(queue, d, held->allocated[d]);
-        if (up && !self->hierarchy) {
-            view->host->touch(view->session, up,
-                              offsetof(struct maar_capacity_ledger, allocated) +
-                                  cls->request.n * sizeof *up->allocated);
-            add_request(up->allocated, &up->present, cls, times);
+            promise(view, queue, up, -1);
         }
+        add_to_ledger(view, &maar_capacity_account(view, queue)->held, cls, times);
+        if (promises)
+            promise(view, queue, up, 1);
+        /* Ledgers of queues have their turn; the cluster's has none. */
+        if (up && up == &maar_capacity_session(view)->cluster)
+            add_to_ledger(view, up, cls, times);
     }
 }
 

@@ -73,6 +73,18 @@ static inline struct maar_amounts maar_capacity_held(const struct maar_view *vie
     return maar_amounts_from_row(account->held.allocated, account->held.present, view->dims);
 }
 
+/* What the queue, holding so much, still needs to fill its guarantee. Nobody can be promised more
+ * than the cluster. */
+static inline int64_t maar_capacity_unused_guarantee(const struct maar_view *view,
+                                                     const struct maar_queue *queue, uint32_t dim,
+                                                     int64_t held)
+{
+    int64_t guarantee = maar_resource_get(&queue->guarantee, dim);
+    if (guarantee > view->total_allocatable[dim])
+        guarantee = view->total_allocatable[dim];
+    return guarantee > held ? guarantee - held : 0;
+}
+
 /* ---- accounts.c ---- */
 
 /* Fills all rows when a session opens; a fault of the tree is left in the session row. */

@@ -142,16 +142,16 @@ static double container_limit(const struct maar_view *view, const struct maar_qu
 }
 
 /* Unused guarantees of the queue's siblings that so many more tasks have to respect. */
-static int64_t kept_for_siblings(const struct maar_queue *queue,
-                                 const struct maar_capacity_account *account,
+static int64_t kept_for_siblings(const struct maar_view *view, const struct maar_queue *queue,
                                  const struct maar_capacity_ledger *container, uint64_t dim,
                                  int64_t ask, uint32_t times)
 {
     int64_t guarantee = maar_resource_get(&queue->guarantee, (uint32_t)dim);
-    int64_t held = account->held.allocated[dim];
-    if (container->promised[dim] == 0 || saturated(held, ask, times) <= guarantee)
+    int64_t held = maar_capacity_account(view, queue)->held.allocated[dim];
+    if (!container || container->promised[dim] <= 0 || saturated(held, ask, times) <= guarantee)
         return 0;
-    return container->promised[dim] - (guarantee > held ? guarantee - held : 0);
+    return container->promised[dim] -
+           maar_capacity_unused_guarantee(view, queue, (uint32_t)dim, held);
 }
 
 /* Dimensions in which so many more tasks would take what is guaranteed to siblings. */
@@ -159,12 +159,11 @@ static uint64_t invaded(const struct maar_capacity *self, const struct maar_view
                         const struct maar_queue *queue, const struct maar_resource *request,
                         uint32_t times)
 {
-    const struct maar_capacity_account *account = maar_capacity_account(view, queue);
     struct container up = container_of(self, view, queue);
     uint64_t found = 0;
-    MAAR_EACH_DIM(d, view->compatibility || !up.held ? 0 : asked_of(request))
+    MAAR_EACH_DIM(d, up.held && !view->compatibility ? asked_of(request) : 0)
     {
-        int64_t kept = kept_for_siblings(queue, account, up.held, d, request->v[d], times);
+        int64_t kept = kept_for_siblings(view, queue, up.held, d, request->v[d], times);
         int64_t sum = saturated(up.held->allocated[d], request->v[d], times);
         double scale = view->dims->policy_scale[d];
         if (kept > 0 && (double)saturated(sum, kept, 1) * scale > container_limit(view, queue, d))
@@ -178,8 +177,7 @@ static bool has_room(const struct maar_capacity *self, const struct maar_view *v
                      uint32_t times)
 {
     for (; queue; queue = maar_capacity_above(view, queue))
-        if (above_limit(view, queue, request, times) ||
-            invaded(self, view, queue, request, times))
+        if (above_limit(view, queue, request, times) || invaded(self, view, queue, request, times))
             return false;
     return true;
 }
@@ -188,22 +186,19 @@ static void explain_invaded(const struct maar_capacity *self, const struct maar_
                             const struct maar_queue *queue, const struct maar_resource *request,
                             uint64_t dims, struct maar_reasons *reasons)
 {
-    const struct maar_capacity_account *account = maar_capacity_account(view, queue);
     struct container up = container_of(self, view, queue);
     char text[MAAR_CAPACITY_TEXT_BYTES];
     char u[AMOUNT_BYTES], a[AMOUNT_BYTES], k[AMOUNT_BYTES], l[AMOUNT_BYTES];
-    MAAR_EACH_DIM(d, dims)
+    MAAR_EACH_DIM(d, up.held ? dims : 0)
     {
         double scale = view->dims->policy_scale[d];
-        double kept =
-            (double)kept_for_siblings(queue, account, up.held, d, request->v[d], 1) * scale;
-        snprintf(text, sizeof text,
-                 "%s%s: %s %s used + %s asked + %s guaranteed to others than %s > %s",
-                 up.name ? "queue " : "cluster", up.name ? up.name : "", view->dims->names[d],
-                 amount_text(view, d, (double)up.held->allocated[d] * scale, u),
-                 amount_text(view, d, (double)request->v[d] * scale, a),
-                 amount_text(view, d, kept, k), queue->name,
-                 amount_text(view, d, container_limit(view, queue, d), l));
+        double kept = (double)kept_for_siblings(view, queue, up.held, d, request->v[d], 1) * scale;
+        snprintf(
+            text, sizeof text, "%s%s: %s %s used + %s asked + %s guaranteed to others than %s > %s",
+            up.name ? "queue " : "cluster", up.name ? up.name : "", view->dims->names[d],
+            amount_text(view, d, (double)up.held->allocated[d] * scale, u),
+            amount_text(view, d, (double)request->v[d] * scale, a), amount_text(view, d, kept, k),
+            queue->name, amount_text(view, d, container_limit(view, queue, d), l));
         view->host->reason_add(reasons, text);
     }
 }

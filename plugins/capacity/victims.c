@@ -240,8 +240,7 @@ static bool keeps_guarantee(const struct maar_queue *queue, const int64_t *row,
 static bool is_over(const struct maar_view *view, const struct taker *taker,
                     const struct maar_queue *queue, const int64_t *row, uint64_t victim_names)
 {
-    uint64_t dims =
-        victim_names & deserved_names(view, queue) & ~(UINT64_C(1) << MAAR_DIM_PODS);
+    uint64_t dims = victim_names & deserved_names(view, queue) & ~(UINT64_C(1) << MAAR_DIM_PODS);
     if (!dims)
         return true;
     uint64_t shared = dims & taker->names;
@@ -371,8 +370,7 @@ static bool pays_compatible(const struct maar_capacity *self, struct copies *cop
     bool immediate;
     if (!queue)
         return false;
-    if (taker->task &&
-        !(names_of(view, victim) & taker->names & ~(UINT64_C(1) << MAAR_DIM_PODS)))
+    if (taker->task && !(names_of(view, victim) & taker->names & ~(UINT64_C(1) << MAAR_DIM_PODS)))
         return false;
     if (!leaf_pays(copies, queue, victim, &immediate))
         return false;

@@ -149,10 +149,11 @@ static void capacity_guarantee_stays_free_whoever_asks(void **state)
     (void)state;
     EACH_MODE(mode)
     {
-        begin(mode, 10, 10, 0);
+        begin(mode, 12, 10, 0);
         struct maar_queue *a = fake_queue(f, "a", 1), *b = fake_queue(f, "b", 1);
         struct maar_queue *kept = fake_queue(f, "kept", 1);
         kept->guarantee = amount(4, -1, -1);
+        fake_queue(f, "idle", 1)->guarantee = amount(2, -1, -1);
         runs(a, asks(4, 1, 0));
         struct maar_task *task = runs(kept, asks(1, 1, 0));
         fake_open(f);
@@ -160,11 +161,11 @@ static void capacity_guarantee_stays_free_whoever_asks(void **state)
         if (!mode)
             assert_string_equal(
                 room_text(b, asks(3, 0, 0)),
-                "cluster: cpu 5 used + 3 asked + 3 guaranteed to others than b > 10");
+                "cluster: cpu 5 used + 3 asked + 5 guaranteed to others than b > 12");
         /* Memory is not guaranteed to anybody. */
         assert_int_equal(room(b, asks(0, 1, 0), 10), 10);
         /* Its owner may always have it, and more as far as there is more. */
-        assert_int_equal(room(kept, asks(1, 0, 0), 10), 9);
+        assert_int_equal(room(kept, asks(1, 0, 0), 10), mode ? 9 : 5);
 
         /* The promise follows the events and their undoing. */
         size_t mark = f->n_saved;
@@ -175,7 +176,7 @@ static void capacity_guarantee_stays_free_whoever_asks(void **state)
             more[i] = waits(kept, asks(1, 0, 0));
         for (size_t i = 0; i < 6; i++)
             fake_move(f, more[i], MAAR_TASK_ALLOCATED, node);
-        assert_int_equal(room(b, asks(1, 0, 0), 10), mode ? 6 : 6);
+        assert_int_equal(room(b, asks(1, 0, 0), 10), mode ? 6 : 0);
         fake_undo(f, mark);
         assert_int_equal(room(b, asks(1, 0, 0), 10), mode ? 6 : 2);
         end();
@@ -196,6 +197,28 @@ static void capacity_guarantees_above_the_cluster(void **state)
         assert_int_equal(room(a, asks(1, 0, 0), 10), 4);
         assert_int_equal(room(b, asks(1, 0, 0), 10), 4);
         assert_int_equal(room(c, asks(1, 0, 0), 10), 0);
+        end();
+    }
+}
+
+static void capacity_absurd_guarantees_do_no_harm(void **state)
+{
+    (void)state;
+    EACH_MODE(mode)
+    {
+        begin(mode, 8, 8, 0);
+        struct maar_queue *a = fake_queue(f, "a", 1), *b = fake_queue(f, "b", 1);
+        struct maar_queue *c = fake_queue(f, "c", 1);
+        a->guarantee = b->guarantee = fake_resource(f, INT64_MAX, INT64_MAX, 0, INT64_MAX, -1);
+        a->capability = amount(6, -1, -1);
+        a->deserved = fake_resource(f, INT64_MAX, INT64_MAX, 0, INT64_MAX, -1);
+        struct maar_task *task = runs(a, asks(2, 0, 0)), *evictor = waits(c, asks(1, 0, 0));
+        fake_open(f);
+        assert_int_equal(room(a, asks(1, 0, 0), 10), 4);
+        assert_int_equal(room(c, asks(1, 0, 0), 10), 0);
+        assert_string_equal(reclaims(evictor, &task, 1), "0");
+        fake_move(f, task, MAAR_TASK_RELEASING, node);
+        assert_int_equal(room(a, asks(1, 0, 0), 10), 6);
         end();
     }
 }
@@ -629,9 +652,9 @@ static void capacity_gang_preempt_is_not_its_business(void **state)
     assert_string_equal(evicts("gangpreempt", evictor->job, candidates, 2), "11");
     uint64_t bits = 0;
     struct maar_evict_context context = {.kind = "reclaim", .job = evictor->job};
-    assert_int_equal(f->plugin->hooks.unified_evictable(
-                         f->self, &f->view, &context,
-                         (const struct maar_task *const *)candidates, 2, &bits),
+    assert_int_equal(f->plugin->hooks.unified_evictable(f->self, &f->view, &context,
+                                                        (const struct maar_task *const *)candidates,
+                                                        2, &bits),
                      MAAR_ABSTAIN);
     assert_int_equal(bits, 0);
     end();
@@ -726,6 +749,7 @@ int main(void)
         cmocka_unit_test(capacity_dimension_that_no_node_offers),
         cmocka_unit_test(capacity_guarantee_stays_free_whoever_asks),
         cmocka_unit_test(capacity_guarantees_above_the_cluster),
+        cmocka_unit_test(capacity_absurd_guarantees_do_no_harm),
         cmocka_unit_test(capacity_gate_looks_at_what_the_minimum_names),
         cmocka_unit_test(capacity_gate_names_dimensions_in_one_order),
         cmocka_unit_test(capacity_gate_reservations),

@@ -12,8 +12,8 @@ static uint32_t node;
 
 #define EACH_MODE(mode) for (int mode = 0; mode < 2; mode++)
 
-static inline void begin_with(bool compatibility, const char *const *pairs, int64_t cpu,
-                              int64_t gi, int64_t gpu)
+static inline void begin_with(bool compatibility, const char *const *pairs, int64_t cpu, int64_t gi,
+                              int64_t gpu)
 {
     f = fake_new("capacity", pairs);
     f->view.compatibility = compatibility;
@@ -73,8 +73,7 @@ static inline const char *room_text(const struct maar_queue *queue, const struct
     static struct maar_reasons reasons;
     struct maar_task task = {.cls = cls, .node = MAAR_NO_NODE};
     reasons.n = 0;
-    assert_int_equal(
-        f->plugin->hooks.queue_room(f->self, &f->view, queue, &task, 1, &reasons), 0);
+    assert_int_equal(f->plugin->hooks.queue_room(f->self, &f->view, queue, &task, 1, &reasons), 0);
     assert_int_equal(reasons.n, 1);
     return reasons.text[0];
 }
@@ -113,9 +112,9 @@ static inline const char *evicts(const char *kind, const struct maar_job *job,
     static char text[FAKE_MAX + 1];
     uint64_t bits[FAKE_MAX / 64] = {0};
     struct maar_evict_context context = {.kind = kind, .job = job};
-    assert_int_equal(f->plugin->hooks.unified_evictable(
-                         f->self, &f->view, &context,
-                         (const struct maar_task *const *)candidates, n, bits),
+    assert_int_equal(f->plugin->hooks.unified_evictable(f->self, &f->view, &context,
+                                                        (const struct maar_task *const *)candidates,
+                                                        n, bits),
                      MAAR_PERMIT);
     return fake_bits(bits, n, text);
 }

@@ -72,7 +72,7 @@ static void capacity_tree_limits_and_order(void **state)
         runs(a, asks(5, 0, 0));
         runs(b, asks(2, 0, 0));
         fake_open(f);
-        assert_int_equal(order(b, a), -1); /* .2, .5 */
+        assert_int_equal(order(b, a), -1);    /* .2, .5 */
         assert_int_equal(order(a, misc), -1); /* dept .35, misc deserves nothing: 1 */
         /* A leaf goes before a queue with children. */
         assert_int_equal(order(misc, dept), -1);
@@ -232,7 +232,7 @@ static void capacity_tree_gate_sums_up_reservations(void **state)
         struct maar_job *fits = group(b, amount(7, -1, -1)), *not = group(b, amount(8, -1, -1));
         fake_open(f);
         assert_int_equal(gate(fits), MAAR_PERMIT);
-        assert_int_equal(gate(not), MAAR_REJECT);
+        assert_int_equal(gate(not ), MAAR_REJECT);
         end();
     }
 }
@@ -299,7 +299,8 @@ static void capacity_tree_only_leaves_take_jobs(void **state)
         struct maar_queue *b = child(root, "b");
         a->deserved = b->deserved = amount(5, -1, -1);
         dept->capability = amount(10, -1, -1);
-        struct maar_job *astray = group(dept, amount(1, -1, -1)), *job = group(a, amount(1, -1, -1));
+        struct maar_job *astray = group(dept, amount(1, -1, -1)),
+                        *job = group(a, amount(1, -1, -1));
         struct maar_task *held = runs(dept, asks(3, 0, 0)), *evictor = waits(b, asks(2, 0, 0));
         fake_open(f);
         assert_int_equal(f->n_log, 1);
@@ -317,9 +318,9 @@ static void capacity_tree_only_leaves_take_jobs(void **state)
                                 "job group is in queue dept, which has child queues");
             uint64_t bits = 0;
             const struct maar_task *candidate = held;
-            assert_int_equal(f->plugin->hooks.reclaimable(f->self, &f->view, evictor, &candidate,
-                                                          1, &bits),
-                             MAAR_REJECT);
+            assert_int_equal(
+                f->plugin->hooks.reclaimable(f->self, &f->view, evictor, &candidate, 1, &bits),
+                MAAR_REJECT);
             struct maar_evict_context context = {.kind = "gangreclaim", .job = evictor->job};
             assert_int_equal(f->plugin->hooks.unified_evictable(f->self, &f->view, &context,
                                                                 &candidate, 1, &bits),
@@ -483,7 +484,8 @@ static void capacity_tree_reclaim_looks_at_ancestors(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         begin_levels(rows[i].compatibility, rows[i].levels);
         struct maar_queue *grand_a = child(root, "grand-a"), *grand_b = child(root, "grand-b");
-        struct maar_queue *parent_b = child(grand_b, "parent-b"), *leaf_b = child(parent_b, "leaf-b");
+        struct maar_queue *parent_b = child(grand_b, "parent-b"),
+                          *leaf_b = child(parent_b, "leaf-b");
         struct maar_queue *leaf_a = child(grand_a, "leaf-a");
         grand_b->deserved = amount(3, -1, -1);
         parent_b->deserved = leaf_b->deserved = amount(1, -1, -1);
