@@ -26,7 +26,7 @@ struct tree {
     size_t room;
 };
 
-/* ---- what is held ------------------------------------------------------------------------------------------- */
+/* ---- what is held ---------------------------------------------------------------------------- */
 
 static void add_request(int64_t *row, uint64_t *present, const struct maar_class *cls,
                         int64_t times)
@@ -119,7 +119,7 @@ static void roll_up(const struct maar_capacity *self, const struct maar_view *vi
     }
 }
 
-/* ---- the tree ----------------------------------------------------------------------------------------------- */
+/* ---- the tree -------------------------------------------------------------------------------- */
 
 /* Queues that are not reached have a parent that is missing, or stand in a cycle. */
 static void walk_down(const struct maar_view *view, const struct maar_queue *root,
@@ -179,7 +179,7 @@ static bool find_fault(const struct maar_view *view, const struct maar_queue *ro
     return false;
 }
 
-/* ---- limits ------------------------------------------------------------------------------------------------- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 static double infinite(uint64_t dim)
 {
@@ -311,7 +311,7 @@ static void set_limits_below(const struct maar_view *view, const struct maar_que
     }
 }
 
-/* ---- opening ------------------------------------------------------------------------------------------------ */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static void open_tree(const struct maar_view *view, struct tree *tree)
 {
@@ -363,7 +363,7 @@ void maar_capacity_open(const struct maar_capacity *self, const struct maar_view
     }
 }
 
-/* ---- events ------------------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void add_to_ledger(const struct maar_view *view, struct maar_capacity_ledger *ledger,
                           const struct maar_class *cls, int64_t times)
@@ -411,7 +411,7 @@ void maar_capacity_admit(const struct maar_view *view, const struct maar_job *jo
     }
 }
 
-/* ---- questions ---------------------------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 double maar_capacity_share(const struct maar_view *view,
                            const struct maar_capacity_account *account)

@@ -8,28 +8,29 @@
  * priority go first, then those that hold the smallest share of what they deserve; a queue that
  * deserves nothing counts as if it held just that, after one that really does. weight is not read.
  *
- * With enableHierarchy each queue stands below spec.parent (root when empty), what a queue holds all
- * above it hold too, only leaves take jobs, and limits are those of all queues on the way up to
- * root. Order compares the queues at which the ways up part. accounts.c says how limits are made,
- * limits.c what may come in, victims.c who may take from whom.
+ * With enableHierarchy each queue stands below spec.parent (root when empty), what a queue holds
+ * all above it hold too, only leaves take jobs, and limits are those of all queues on the way up
+ * to root. Order compares the queues at which the ways up part. accounts.c says how limits are
+ * made, limits.c what may come in, victims.c who may take from whom.
  *
  * Under `compatibility: volcano` a missing parent, a cycle or a job in a queue with children
- * refuses everything for the session, the shares of queues above others are those of the session's
- * opening, a scalar that a limit does not name has limit 0, guarantees are kept free from each
- * single queue but not from several together (and below root not at all), and a queue must be Open
- * by name. Otherwise only the queues concerned are refused, with a reason, shares are up to date,
- * what is not named is not limited, guarantees are kept free whoever asks, a queue without a state
- * counts as Open, a job that can never run holds nothing at the gate, and a queue within what it
- * deserves passes the gate although siblings have filled the queue above them.
+ * refuses everything for the session, the shares of queues above others are those of the
+ * session's opening, a scalar that no node offers or that root's capability leaves out has limit
+ * 0, guarantees are kept free from each single queue but not from several together (and right
+ * below root not at all), and a queue must be Open by name. Otherwise only the queues concerned
+ * are refused, with a reason, shares are up to date, what is not named is not limited,
+ * guarantees are kept free whoever asks, a queue without a state counts as Open, a job that can
+ * never run holds nothing at the gate, and a queue within what it deserves passes the gate
+ * although siblings have filled the queue above them.
  *
  * Quotas of device classes (dynamic resource allocation) and the gates of queue admission are not
  * part of it yet: deviceclass keys count as plain resources that no pod asks for.
  *
  *     enableHierarchy        false   queues form a tree by spec.parent
- *     ancestorReclaimLevel   0       only under compatibility: levels above a victim's queue at which
- * reclaim must be right as well; otherwise it must be so at all levels up to the common ancestor
- *     capacity.DynamicResourceAllocationEnable   true   accepted, without effect
- *     capacity.DRAConsumableCapacityEnable       false  accepted, without effect */
+ *     ancestorReclaimLevel   0       under compatibility: so many levels above a victim's queue
+ *                                    must be over as well; else all below the common ancestor
+ *     capacity.DynamicResourceAllocationEnable   true    accepted, without effect
+ *     capacity.DRAConsumableCapacityEnable       false   accepted, without effect */
 
 #include "capacity/capacity.h"
 
@@ -104,7 +105,7 @@ static void close_session(void *self, const struct maar_view *view)
     }
 }
 
-/* ---- order -------------------------------------------------------------------------------------------------- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 /* Volcano refreshes the shares of leaves only. */
 static double share_in_order(const struct maar_view *view, const struct maar_queue *queue)
@@ -163,7 +164,7 @@ static int victim_queue_order(void *self, const struct maar_view *view, const st
     return dl > dr ? -1 : dl < dr;
 }
 
-/* ---- events ------------------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void on_allocate(void *self, const struct maar_view *view, const struct maar_task *task)
 {

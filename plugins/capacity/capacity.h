@@ -35,8 +35,9 @@ struct maar_capacity_account {
     struct maar_capacity_ledger held; /* with everything below */
     struct maar_amounts deserved;
     struct maar_amounts capability; /* with what it inherits from above */
-    /* What it may ever hold: capability, and what the guarantees of its siblings leave. By default
-     * a scalar that is missing here has no limit; under compatibility its limit is 0. */
+    /* What it may ever hold: capability, and what the guarantees of its siblings leave. By
+     * default a scalar that is missing here (no node offers it) has no limit; under
+     * compatibility it is 0. */
     struct maar_amounts limit;
     struct maar_amounts inqueue; /* with everything below */
     struct maar_amounts elastic; /* with everything below */

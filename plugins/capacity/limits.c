@@ -4,12 +4,12 @@
 /* What may come in: tasks into a queue (queue_room), jobs through the gate (job_enqueueable). Both
  * walk from the queue up to root and look only at dimensions that are asked for, pods left out.
  *
- * Room is strict: what is held and what is asked must be within the limit of each queue on the way.
- * By default it must also leave the other queues what they need to fill their guarantees, unless the
- * queue stays within its own. The gate counts what is held, what admitted jobs still wait for and
- * what the job asks as its minimum, less what running jobs have above their minimum. By default a
- * queue above is no obstacle to a child that stays within what it deserves: then siblings hold more
- * than they deserve, and that can be reclaimed. */
+ * Room is strict: what is held and what is asked must be within the limit of each queue on the
+ * way. By default it must also leave the other queues what they need to fill their guarantees,
+ * unless the queue stays within its own. The gate counts what is held, what admitted jobs still
+ * wait for and what the job asks as its minimum, less what running jobs have above their
+ * minimum. By default a queue above is no obstacle to a child that stays within what it
+ * deserves: then siblings hold more than they deserve, and that can be reclaimed. */
 
 #include "capacity/capacity.h"
 
@@ -20,7 +20,7 @@
 
 #define AMOUNT_BYTES 48
 
-/* ---- words -------------------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static bool is_in_bytes(const char *name)
 {
@@ -68,7 +68,7 @@ static void limit_text(const struct maar_view *view, const struct maar_queue *qu
              limit_name(view, account, dim));
 }
 
-/* ---- room --------------------------------------------------------------------------------------------------- */
+/* ---- room ------------------------------------------------------------------------------------ */
 
 static int64_t saturated(int64_t held, int64_t ask, uint32_t times)
 {
@@ -257,7 +257,7 @@ uint32_t maar_capacity_queue_room(void *self, const struct maar_view *view,
     return room;
 }
 
-/* ---- the gate ----------------------------------------------------------------------------------------------- */
+/* ---- the gate -------------------------------------------------------------------------------- */
 
 static struct maar_amounts need_at(const struct maar_view *view,
                                    const struct maar_capacity_account *account,

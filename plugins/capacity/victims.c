@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The maar Authors */
 
-/* Who may take from whom: queue_preemptive, reclaimable, unified_evictable. Candidates are looked at
- * in the order in which they are handed over, the first to go first; what an earlier one frees
- * counts for the later ones.
+/* Who may take from whom: queue_preemptive, reclaimable, unified_evictable. Candidates are
+ * looked at in the order in which they are handed over, the first to go first; what an earlier
+ * one frees counts for the later ones.
  *
  * The default compares where the ways up of the two queues part: what stands there on the
- * reclaimer's side must stay, with its task, within what it deserves, and what stands there on the
- * victim's side must be over, and so must each queue from there down to the victim's. A queue is over
- * when it holds more than it deserves of a dimension that both tasks ask for. Both tests are the
- * same seen from the two sides, so nobody takes back at once what was taken from him. Only what a
- * victim holds counts against guarantees, and those of all queues below the parting must stay whole.
+ * reclaimer's side must stay, with its task, within what it deserves, and what stands there on
+ * the victim's side must be over, and so must each queue from there down to the victim's. A
+ * queue is over when it holds more than it deserves of a dimension that both tasks ask for. Both
+ * tests are the same seen from the two sides, so nobody takes back at once what was taken from
+ * him. Only what a victim holds counts against guarantees, and those of all queues below the
+ * parting must stay whole.
  *
- * Under compatibility the victim's queue must be over in some dimension of the victim, ancestors are
- * looked at up to ancestorReclaimLevel, and a queue may reclaim when one dimension of the request is
- * within what it deserves. */
+ * Under compatibility the victim's queue must be over in some dimension of the victim, ancestors
+ * are looked at up to ancestorReclaimLevel, and a queue may reclaim when one dimension of the
+ * request is within what it deserves. */
 
 #include "capacity/capacity.h"
 
@@ -104,7 +105,7 @@ static uint64_t deserved_names(const struct maar_view *view, const struct maar_q
     return maar_amounts_names(&maar_capacity_account(view, queue)->deserved);
 }
 
-/* ---- who may take ------------------------------------------------------------------------------------------- */
+/* ---- who may take ---------------------------------------------------------------------------- */
 
 static struct maar_amounts sum_of(const struct maar_view *view,
                                   const struct maar_task *const *tasks, size_t n)
@@ -216,7 +217,7 @@ bool maar_capacity_queue_preemptive(void *self, const struct maar_view *view,
                                : may_take_somewhere(view, queue, &request);
 }
 
-/* ---- who pays, by default ----------------------------------------------------------------------------------- */
+/* ---- who pays, by default -------------------------------------------------------------------- */
 
 /* The one who takes. */
 struct taker {
@@ -236,7 +237,8 @@ static bool keeps_guarantee(const struct maar_queue *queue, const int64_t *row,
     return true;
 }
 
-/* A queue that deserves nothing of what the victim holds is over; one above it has no opinion then. */
+/* A queue that deserves nothing of what the victim holds is over; one above it has no opinion
+ * then. */
 static bool is_over(const struct maar_view *view, const struct taker *taker,
                     const struct maar_queue *queue, const int64_t *row, uint64_t victim_names)
 {
@@ -275,7 +277,7 @@ static bool pays(struct copies *copies, const struct taker *taker, const struct 
     return true;
 }
 
-/* ---- who pays, as in Volcano -------------------------------------------------------------------------------- */
+/* ---- who pays, as in Volcano ----------------------------------------------------------------- */
 
 static bool keeps_guarantee_compatible(const struct maar_view *view, const struct maar_queue *queue,
                                        const int64_t *row, const struct maar_class *cls)
@@ -392,7 +394,7 @@ static bool pays_compatible(const struct maar_capacity *self, struct copies *cop
     return true;
 }
 
-/* ---- the votes ---------------------------------------------------------------------------------------------- */
+/* ---- the votes ------------------------------------------------------------------------------- */
 
 static enum maar_vote choose(const struct maar_capacity *self, const struct maar_view *view,
                              const struct taker *taker, const struct maar_task *const *candidates,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The maar Authors */
 
-/* Plugin capacity without enableHierarchy: limits, order, gate and reclaim, both as Volcano does and
- * as we do. */
+/* Plugin capacity without enableHierarchy: limits, order, gate and reclaim, both as Volcano does
+ * and as we do. */
 
 #include "capacity_fake.h"
 

@@ -37,7 +37,7 @@ static struct maar_queue *child(struct maar_queue *parent, const char *name)
     return queue;
 }
 
-/* ---- limits ------------------------------------------------------------------------------------------------- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 /* E-cap-11 */
 static void capacity_tree_limits_and_order(void **state)
@@ -286,7 +286,7 @@ static void capacity_tree_sums_follow_the_events(void **state)
     }
 }
 
-/* ---- faults of the tree ------------------------------------------------------------------------------------- */
+/* ---- faults of the tree ---------------------------------------------------------------------- */
 
 /* E-cap-12 */
 static void capacity_tree_only_leaves_take_jobs(void **state)
@@ -467,7 +467,7 @@ static void capacity_tree_may_be_deep(void **state)
     end();
 }
 
-/* ---- reclaim ------------------------------------------------------------------------------------------------ */
+/* ---- reclaim --------------------------------------------------------------------------------- */
 
 /* E-cap-13 */
 static void capacity_tree_reclaim_looks_at_ancestors(void **state)
