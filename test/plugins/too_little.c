@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The maar Authors */
 
-/* A fixture: a plugin that declares too little. Its score prefers nodes with more pods, but says
- * that it reads static facts only; a placement that trusts it keeps stale scores, and the
- * comparison with the reference path must find that out. */
+/* A fixture: a plugin that declares too little. Its score prefers nodes whose neighbour is crowded,
+ * but says that it reads the node's own load only; a placement that trusts it keeps stale scores,
+ * and the comparison with the reference path must find that out. */
 
 #include <maar/plugin.h>
 
@@ -12,7 +12,8 @@ static double crowd_score(void *self, const struct maar_view *view, const struct
 {
     (void)self;
     (void)task;
-    return 10 * (double)view->nodes->n_tasks[node];
+    uint32_t neighbour = (node + 1) % view->nodes->n_slots;
+    return 1000 * (double)view->nodes->n_tasks[neighbour];
 }
 
 MAAR_SCORE_EACH(crowd_scores, crowd_score)
@@ -20,7 +21,7 @@ MAAR_SCORE_EACH(crowd_scores, crowd_score)
 static const struct maar_score scores[] = {
     {.name = "Crowd",
      .subject = MAAR_SUBJECT_CLASS,
-     .node = MAAR_NODE_STATIC,
+     .node = MAAR_NODE_LOAD,
      .score = crowd_scores},
 };
 

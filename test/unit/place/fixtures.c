@@ -133,15 +133,27 @@ static void plugin_that_declares_what_it_reads_is_not(void **state)
     assert_string_equal(fast, plain);
 }
 
+static void plugin_that_declares_too_little_is_caught(void **state)
+{
+    (void)state;
+    size_t n_fast, n_plain;
+    maar_autofree char *fast = decide("too-little", false, &n_fast);
+    maar_autofree char *plain = decide("too-little", true, &n_plain);
+    assert_int_equal(n_fast, n_plain);
+    assert_string_not_equal(fast, plain);
+}
+
 static int load(void **state)
 {
     (void)state;
     maar_log_set_verbosity(-1);
     struct maar_error err = MAAR_ERROR_INIT;
     registry = maar_registry_create();
-    static const char path[] = MAAR_TEST_BIN_DIR "/../test/plugins/nonsense.so";
-    if (maar_registry_load_plugin_file(registry, path, &err) < 0)
-        fail_msg("%s", err.text);
+    static const char *const paths[] = {MAAR_TEST_BIN_DIR "/../test/plugins/nonsense.so",
+                                        MAAR_TEST_BIN_DIR "/../test/plugins/too_little.so"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        if (maar_registry_load_plugin_file(registry, paths[i], &err) < 0)
+            fail_msg("%s", err.text);
     if (maar_registry_load_plugins(registry, MAAR_TEST_BIN_DIR "/plugins", &err) < 0 ||
         maar_registry_load_actions(registry, MAAR_TEST_BIN_DIR "/actions", &err) < 0)
         fail_msg("%s", err.text);
@@ -160,6 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nonsense_is_refused_and_work_goes_on),
         cmocka_unit_test(plugin_that_declares_what_it_reads_is_not),
+        cmocka_unit_test(plugin_that_declares_too_little_is_caught),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }
