@@ -343,9 +343,9 @@ static int wrong_type(const char *key, struct maar_error *err)
 static int add_string(struct maar_text *out, const struct field *field, const json_t *value,
                       struct maar_error *err)
 {
-    if (!json_is_string(value))
+    if (!json_is_string(value) && !json_is_null(value))
         return wrong_type(field->key, err);
-    add_text(out, field->number, json_string_value(value));
+    add_text(out, field->number, json_is_null(value) ? "" : json_string_value(value));
     return 0;
 }
 

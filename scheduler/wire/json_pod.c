@@ -287,9 +287,7 @@ static void read_statuses(struct maar_decoder *decoder, const json_t *status,
         const json_t *resources = maar_json_object(decoder, item, &here, "resources");
         struct maar_status_draft *container = maar_pod_add_status(decoder, draft);
         container->name = maar_json_text(decoder, item, &here, "name");
-        if (!resources)
-            continue;
-        container->has_resources = true;
+        container->has_resources = resources != NULL;
         (void)maar_json_amounts(decoder, resources, &there, "requests", true, &container->requests);
         (void)maar_json_amounts(decoder, item, &here, "allocatedResources", true,
                                 &container->allocated);

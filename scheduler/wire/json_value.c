@@ -47,6 +47,8 @@ static void type_fault(struct maar_decoder *decoder, const struct maar_path *at,
 const char *maar_json_as_text(struct maar_decoder *decoder, const json_t *value,
                               const struct maar_path *at)
 {
+    if (json_is_null(value))
+        return "";
     const char *text = json_string_value(value);
     if (!text)
         type_fault(decoder, at, value, "a text");
@@ -198,8 +200,7 @@ struct maar_label *maar_json_labels(struct maar_decoder *decoder, const json_t *
     struct maar_json_each each = maar_json_each(map);
     while (maar_json_next(&each)) {
         struct maar_path there = {&here, each.key, 0};
-        const char *text =
-            json_is_null(each.value) ? "" : maar_json_as_text(decoder, each.value, &there);
+        const char *text = maar_json_as_text(decoder, each.value, &there);
         if (text)
             labels[n++] = (struct maar_label){maar_arena_strdup(decoder->arena, each.key),
                                               maar_arena_strdup(decoder->arena, text)};

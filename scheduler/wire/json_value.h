@@ -33,7 +33,7 @@ const json_t *maar_json_array(struct maar_decoder *decoder, const json_t *object
 /* Element i of an array of objects. */
 const json_t *maar_json_item(struct maar_decoder *decoder, const json_t *array,
                              const struct maar_path *at, size_t i);
-/* A value that should be a text: NULL and a fault when it is not. */
+/* A value that should be a text: NULL and a fault when it is not. Null is "", as Go reads it. */
 const char *maar_json_as_text(struct maar_decoder *decoder, const json_t *value,
                               const struct maar_path *at);
 /* A map of texts, sorted by key. */

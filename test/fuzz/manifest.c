@@ -46,7 +46,8 @@ static char *text_of(struct maar_record *record)
     return maar_text_steal(&text);
 }
 
-static void compare_with_protobuf(enum maar_kind kind, const json_t *document, const char *want)
+static void compare_with_protobuf(enum maar_kind kind, const json_t *document, const char *want,
+                                  bool is_sound)
 {
     void *bytes;
     size_t n;
@@ -57,7 +58,7 @@ static void compare_with_protobuf(enum maar_kind kind, const json_t *document, c
     require(maar_wire_decode_protobuf(kind, bytes, n, &options, &record, &err) == 0);
     char *got = text_of(record);
     /* Types that protobuf does not have are faults in JSON only; several faults may come in another order. */
-    if (strstr(want, "fault=\"\" "))
+    if (is_sound)
         require(strcmp(got, want) == 0);
     free(got);
     free(bytes);
@@ -71,9 +72,10 @@ static void decode(enum maar_kind kind, const json_t *document)
         require(!record && err.text[0] != '\0');
         return;
     }
+    bool is_sound = *record->fault == '\0';
     char *text = text_of(record);
     if (kind == MAAR_KIND_POD || kind == MAAR_KIND_NODE)
-        compare_with_protobuf(kind, document, text);
+        compare_with_protobuf(kind, document, text, is_sound);
     free(text);
 }
 

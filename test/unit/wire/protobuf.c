@@ -154,7 +154,7 @@ static void everything_that_scheduling_reads_is_in_the_record(void **state)
         "  image proxy:2\n"
         "  image registry.example.com/train:1.2.3\n"
         "  image second:1\n"
-        "  priorityClass=\"low\" scheduler=\"volcano\" preemption=\"Never\" unsupported=31 "
+        "  priorityClass=\"low\" scheduler=\"volcano\" preemption=\"Never\" unsupported=15 "
         "condition{PodScheduled|False|Unschedulable|0/3 nodes are available – wait|} ");
     json_auto_t *node = read_json("node.json");
     maar_autofree char *node_text = decode_json(MAAR_KIND_NODE, node);
@@ -193,6 +193,10 @@ static const struct {
      "\"scheduling.volcano.sh/group-name\": \"alias\", \"volcano.sh/preemptable\": \"?\"}}, "
      "\"spec\": {\"schedulingGates\": [{\"name\": \"a\"}, {\"name\": \"b\"}]}, "
      "\"status\": {\"phase\": \"Odd\"}}"},
+    {MAAR_KIND_POD, "{\"metadata\": {\"name\": \"t\", \"annotations\": {\"kept/n\": null}, "
+                    "\"labels\": {\"l\": null}}}"},
+    {MAAR_KIND_POD, "{\"metadata\": {\"name\": \"s\"}, \"status\": {\"containerStatuses\": "
+                    "[{\"allocatedResources\": {\"cpu\": \"G\"}}]}}"},
     {MAAR_KIND_NODE, "{\"metadata\": {\"name\": \"n\"}}"},
     {MAAR_KIND_NODE, "{\"metadata\": {\"name\": \"n\"}, \"status\": {\"capacity\": {\"cpu\": 4}}}"},
     {MAAR_KIND_NODE,
