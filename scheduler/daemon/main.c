@@ -23,6 +23,9 @@
 
 #define LOOK_AT_CONF_NS MAAR_SECOND_NS
 
+/* As kube-scheduler flushes its unschedulable pods. */
+#define FULL_RETRY_NS (300 * MAAR_SECOND_NS)
+
 struct daemon {
     struct maar_options options;
     struct maar_registry *registry;
@@ -108,7 +111,7 @@ static int create_engine(struct daemon *daemon, struct maar_error *err)
         .default_queue = options->default_queue,
         .create_queues = true,
         .check = options->check_ledger,
-        .period_ns = options->schedule_period_ns,
+        .full_retry_ns = FULL_RETRY_NS,
     };
     int r = read_conf(daemon, &engine.conf, err);
 

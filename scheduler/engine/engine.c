@@ -30,6 +30,8 @@ struct maar_engine {
     bool check;
     bool reference;
     bool synced[MAAR_N_KINDS];
+    int64_t full_retry_ns;
+    int64_t session_ns; /* when the last session or full retry began */
     bool relevant;     /* something changed since the last session */
     int64_t retry_ns;  /* when to write failed statuses again; 0: nothing failed */
     size_t n_binds_in_flight;
@@ -83,6 +85,7 @@ struct maar_engine *maar_engine_create(const struct maar_engine_options *options
     engine->create_queues = options->create_queues;
     engine->check = options->check;
     engine->reference = options->reference;
+    engine->full_retry_ns = options->full_retry_ns;
     return engine;
 }
 
@@ -319,6 +322,24 @@ static void end_pause(struct maar_engine *engine)
     engine->relevant = true;
 }
 
+static bool has_waiting(const struct maar_world *world)
+{
+    for (size_t i = 0; i < world->sorted_jobs.n; i++)
+        if (world->sorted_jobs.data[i]->n[MAAR_TASK_PENDING] > 0)
+            return true;
+    return false;
+}
+
+/* No memory of what was refused is perfect: now and then all that waits is tried again. */
+static void retry_all(struct maar_engine *engine)
+{
+    int64_t now_ns = engine->backend.ops->now_ns(engine->backend.self);
+    if (engine->full_retry_ns == 0 || now_ns - engine->session_ns < engine->full_retry_ns)
+        return;
+    engine->session_ns = now_ns;
+    engine->relevant |= has_waiting(engine->world);
+}
+
 static bool is_due(const struct maar_engine *engine, bool force)
 {
     return engine->n_binds_in_flight <= BINDS_IN_FLIGHT_MAX && (engine->relevant || force);
@@ -341,8 +362,11 @@ struct maar_turn maar_engine_turn(struct maar_engine *engine, int64_t timeout_ns
         create_queue(engine, "root", false);
         create_queue(engine, engine->world->default_queue, true);
     }
+    if (turn.synced)
+        retry_all(engine);
     if (turn.synced && is_due(engine, force)) {
         engine->relevant = false;
+        engine->session_ns = engine->backend.ops->now_ns(engine->backend.self);
         int64_t start = maar_clock_mono_ns();
         run_session(engine);
         turn.session_ns = maar_clock_mono_ns() - start;

@@ -28,8 +28,8 @@ struct maar_engine_options {
     bool create_queues;        /* root and the default queue when missing */
     bool check;                /* recount the ledger after every session */
     bool reference;            /* place with the plain path: scan all nodes for each task */
-    /* Longest pause between sessions while work is waiting, in ns; 0: never without a change. */
-    int64_t period_ns;
+    /* While pods wait, everything is tried again at least so often, changed or not: a safety net. 0: never. */
+    int64_t full_retry_ns;
 };
 
 /* What a backend's decoder keeps: the annotations that some loaded plugin reads. The registry outlives the options. */

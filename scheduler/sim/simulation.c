@@ -219,7 +219,6 @@ static int start_scheduler(struct maar_simulation *simulation, struct maar_error
         .create_queues = true,
         .check = true,
         .reference = simulation->options.reference,
-        .period_ns = simulation->scenario->period_ns,
     };
     disconnect(simulation);
     int rc = connect_backend(simulation, err);

@@ -155,7 +155,8 @@ static void begin(bool create_queues)
     struct maar_engine_options options = {.registry = registry,
                                           .conf = read_conf(usual),
                                           .create_queues = create_queues,
-                                          .check = true};
+                                          .check = true,
+                                          .full_retry_ns = 300 * MAAR_SECOND_NS};
     engine = maar_engine_create(&options, (struct maar_backend){&ops, NULL}, &err);
     assert_non_null(engine);
     assert_int_equal(maar_engine_start(engine, &err), 0);
@@ -272,6 +273,27 @@ static void engine_writes_nothing_about_a_steady_cluster(void **state)
         assert_true(result.session);
         assert_int_equal(result.n_writes, 0);
     }
+}
+
+static void engine_tries_all_again_now_and_then_while_pods_wait(void **state)
+{
+    (void)state;
+    begin_with_binding();
+    answer_all();
+    turn();
+    clock_ns += 301 * MAAR_SECOND_NS;
+    assert_false(turn().session); /* nobody waits */
+    deliver(make_pod("large", "g", 9000, GI));
+    assert_true(turn().session);
+    answer_all();
+    assert_false(turn().session);
+    clock_ns += 299 * MAAR_SECOND_NS;
+    assert_false(turn().session);
+    clock_ns += 2 * MAAR_SECOND_NS;
+    struct maar_turn result = turn();
+    assert_true(result.session);
+    assert_int_equal(result.n_writes, 0);
+    assert_false(turn().session);
 }
 
 static void engine_decides_nothing_while_too_many_bindings_are_unanswered(void **state)
@@ -519,6 +541,7 @@ int main(void)
         TEST(engine_runs_a_session_when_something_changed),
         TEST(engine_runs_again_after_a_session_that_changed_a_phase),
         TEST(engine_writes_nothing_about_a_steady_cluster),
+        TEST(engine_tries_all_again_now_and_then_while_pods_wait),
         TEST(engine_decides_nothing_while_too_many_bindings_are_unanswered),
         TEST(engine_tells_of_a_binding),
         TEST(engine_binds_again_after_a_refusal),
