@@ -230,6 +230,8 @@ struct maar_class_entry *maar_class_ref(struct maar_world *world, const struct m
     struct maar_amounts_record request = maar_pod_request(pod, record->arena);
     int64_t cpu = 0, memory = 0;
     maar_pod_request_nonzero(pod, &cpu, &memory);
+    cpu = maar_amount_bound(cpu);
+    memory = maar_amount_bound(memory);
 
     struct maar_label *projected = maar_calloc(labels->n ? labels->n : 1, sizeof *projected);
     uint32_t n_projected = project(world, labels, projected);

@@ -415,6 +415,8 @@ static void world_sums_absurd_amounts_without_overflow(void **state)
         take(world, on_node(record, "n1", MAAR_POD_RUNNING));
     }
     assert_true(idle(world, MAAR_DIM_CPU, "n1") < 0);
+    assert_true(world->nodes.nonzero_cpu_milli[node("n1")] > 0);
+    assert_true(world->nodes.nonzero_memory_bytes[node("n1")] > 0);
     assert_true(queue(world, "q")->allocated[MAAR_DIM_MEMORY] > 0);
     for (int i = 0; i < 64; i++) {
         maar_autofree char *name = maar_asprintf("p%d", i);
