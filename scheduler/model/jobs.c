@@ -29,28 +29,6 @@ static uint32_t take_slot(struct maar_world *world, struct maar_job_entry *job)
     return (uint32_t)world->job_slots.n - 1;
 }
 
-static const char *intern(struct maar_world *world, const char *text)
-{
-    return maar_strings_text(world->strings, maar_strings_ref(world->strings, text ? text : ""));
-}
-
-static void unintern(struct maar_world *world, const char *text)
-{
-    if (text)
-        maar_strings_unref(world->strings, maar_strings_find(world->strings, text));
-}
-
-/* Replaces an interned text; true when it changed. */
-static bool set_text(struct maar_world *world, const char **slot, const char *text)
-{
-    if (!strcmp(*slot, text))
-        return false;
-    const char *next = intern(world, text);
-    unintern(world, *slot);
-    *slot = next;
-    return true;
-}
-
 struct maar_job_entry *maar_job_get(struct maar_world *world, const char *ns, const char *name)
 {
     maar_autofree char *uid = maar_asprintf("%s/%s", ns, name);
@@ -59,12 +37,12 @@ struct maar_job_entry *maar_job_get(struct maar_world *world, const char *ns, co
         return job;
     job = maar_calloc(1, sizeof *job);
     job->view.slot = take_slot(world, job);
-    job->view.uid = intern(world, uid);
-    job->view.ns = intern(world, ns);
-    job->view.name = intern(world, name);
-    job->view.pod_group_uid = intern(world, "");
-    job->view.queue_name = intern(world, "");
-    job->view.priority_class = intern(world, "");
+    job->view.uid = maar_world_intern(world, uid);
+    job->view.ns = maar_world_intern(world, ns);
+    job->view.name = maar_world_intern(world, name);
+    job->view.pod_group_uid = maar_world_intern(world, "");
+    job->view.queue_name = maar_world_intern(world, "");
+    job->view.priority_class = maar_world_intern(world, "");
     job->row_allocated = maar_calloc(world->row_width, sizeof(int64_t));
     job->row_pending = maar_calloc(world->row_width, sizeof(int64_t));
     job->row_gated = maar_calloc(world->row_width, sizeof(int64_t));
@@ -86,32 +64,21 @@ static void clear_conditions(struct maar_job_entry *job)
     maar_vec_clear(&job->conditions);
 }
 
-static void clear_annotations(struct maar_world *world, struct maar_job *view)
-{
-    for (uint32_t i = 0; i < view->n_annotations; i++) {
-        unintern(world, view->annotations[i].key);
-        unintern(world, view->annotations[i].value);
-    }
-    free((void *)(uintptr_t)view->annotations);
-    view->annotations = NULL;
-    view->n_annotations = 0;
-}
-
 void maar_job_destroy(struct maar_world *world, struct maar_job_entry *job)
 {
     maar_map_remove(world->jobs_by_name, job->view.uid);
     world->job_slots.data[job->view.slot] = NULL;
     maar_queue_remove_job(world, job);
     clear_conditions(job);
-    clear_annotations(world, &job->view);
+    maar_world_set_labels(world, &job->view.annotations, &job->view.n_annotations, NULL, 0);
     for (size_t i = 0; i < job->roles.n; i++)
-        unintern(world, job->roles.data[i].name);
-    unintern(world, job->view.uid);
-    unintern(world, job->view.ns);
-    unintern(world, job->view.name);
-    unintern(world, job->view.pod_group_uid);
-    unintern(world, job->view.queue_name);
-    unintern(world, job->view.priority_class);
+        maar_world_unintern(world, job->roles.data[i].name);
+    maar_world_unintern(world, job->view.uid);
+    maar_world_unintern(world, job->view.ns);
+    maar_world_unintern(world, job->view.name);
+    maar_world_unintern(world, job->view.pod_group_uid);
+    maar_world_unintern(world, job->view.queue_name);
+    maar_world_unintern(world, job->view.priority_class);
     free(job->view.min_resources.v);
     free(job->row_allocated);
     free(job->row_pending);
@@ -135,7 +102,7 @@ uint32_t maar_job_role(struct maar_world *world, struct maar_job_entry *job, con
     for (uint32_t i = 0; i < job->roles.n; i++)
         if (!strcmp(job->roles.data[i].name, role))
             return i;
-    struct maar_role next = {.name = intern(world, role)};
+    struct maar_role next = {.name = maar_world_intern(world, role)};
     maar_vec_push(&job->roles, next);
     maar_job_publish(job);
     return (uint32_t)job->roles.n - 1;
@@ -209,24 +176,6 @@ static bool set_roles(struct maar_world *world, struct maar_job_entry *job,
     return changed;
 }
 
-static bool set_annotations(struct maar_world *world, struct maar_job *view,
-                            const struct maar_label *labels, uint32_t n)
-{
-    bool same = view->n_annotations == n;
-    for (uint32_t i = 0; same && i < n; i++)
-        same = !strcmp(view->annotations[i].key, labels[i].key) &&
-               !strcmp(view->annotations[i].value, labels[i].value);
-    if (same)
-        return false;
-    struct maar_label *next = n ? maar_calloc(n, sizeof *next) : NULL;
-    for (uint32_t i = 0; i < n; i++)
-        next[i] = (struct maar_label){intern(world, labels[i].key), intern(world, labels[i].value)};
-    clear_annotations(world, view);
-    view->annotations = next;
-    view->n_annotations = n;
-    return true;
-}
-
 static void set_conditions(struct maar_job_entry *job, const struct maar_pod_group_record *group)
 {
     clear_conditions(job);
@@ -243,8 +192,8 @@ static bool set_spec(struct maar_world *world, struct maar_job_entry *job,
 {
     const struct maar_pod_group_record *group = &record->pod_group;
     struct maar_job *view = &job->view;
-    bool changed = set_text(world, &view->pod_group_uid, record->uid);
-    changed |= set_text(world, &view->priority_class, group->priority_class);
+    bool changed = maar_world_set_text(world, &view->pod_group_uid, record->uid);
+    changed |= maar_world_set_text(world, &view->priority_class, group->priority_class);
     changed |= view->min_available != group->min_member ||
                view->has_min_resources != group->has_min_resources ||
                view->has_topology != group->has_topology ||
@@ -258,7 +207,8 @@ static bool set_spec(struct maar_world *world, struct maar_job_entry *job,
     view->priority = priority_of(world, view->priority_class);
     changed |= maar_resource_set(world, &view->min_resources, &group->min_resources);
     changed |= set_roles(world, job, group);
-    changed |= set_annotations(world, view, group->annotations, group->n_annotations);
+    changed |= maar_world_set_labels(world, &view->annotations, &view->n_annotations,
+                                     group->annotations, group->n_annotations);
     changed |= maar_text_replace(&job->fault, record->fault);
     return changed;
 }
@@ -283,7 +233,7 @@ static void forget_group(struct maar_world *world, struct maar_job_entry *job)
         job->roles.data[i].min = 0;
     job->view.min_task_total = 0;
     job->view.min_available = 0;
-    set_text(world, &job->view.pod_group_uid, "");
+    maar_world_set_text(world, &job->view.pod_group_uid, "");
     clear_conditions(job);
     if (job->tasks.n == 0)
         maar_job_destroy(world, job);
@@ -308,7 +258,7 @@ bool maar_jobs_apply(struct maar_world *world, const struct maar_record *record,
         *record->pod_group.queue ? record->pod_group.queue : world->default_queue;
     job->exists = true;
     if (added || strcmp(job->view.queue_name, queue_name) != 0) {
-        set_text(world, &job->view.queue_name, queue_name);
+        maar_world_set_text(world, &job->view.queue_name, queue_name);
         maar_queue_remove_job(world, job);
         maar_queue_add_job(world, maar_world_queue_get(world, queue_name), job);
         changed = true;

@@ -146,17 +146,6 @@ static void settle_waiting(struct maar_world *world, const char *name, uint32_t 
 
 /* ---- records ---- */
 
-static const char *intern(struct maar_world *world, const char *text)
-{
-    return maar_strings_text(world->strings, maar_strings_ref(world->strings, text));
-}
-
-static void unintern(struct maar_world *world, const char *text)
-{
-    if (text)
-        maar_strings_unref(world->strings, maar_strings_find(world->strings, text));
-}
-
 static bool same_facts(const struct maar_node_facts *facts, const struct maar_node_record *record)
 {
     if (facts->unschedulable != record->unschedulable || facts->ready != record->ready ||
@@ -177,12 +166,12 @@ static bool same_facts(const struct maar_node_facts *facts, const struct maar_no
 static void clear_facts(struct maar_world *world, struct maar_node_entry *entry)
 {
     for (size_t i = 0; i < entry->labels.n; i++) {
-        unintern(world, entry->labels.data[i].key);
-        unintern(world, entry->labels.data[i].value);
+        maar_world_unintern(world, entry->labels.data[i].key);
+        maar_world_unintern(world, entry->labels.data[i].value);
     }
     for (size_t i = 0; i < entry->taints.n; i++) {
-        unintern(world, entry->taints.data[i].key);
-        unintern(world, entry->taints.data[i].value);
+        maar_world_unintern(world, entry->taints.data[i].key);
+        maar_world_unintern(world, entry->taints.data[i].value);
     }
     maar_vec_clear(&entry->labels);
     maar_vec_clear(&entry->taints);
@@ -197,13 +186,13 @@ static void set_facts(struct maar_world *world, uint32_t slot, const struct maar
     MAAR_VEC(struct maar_label) labels = {0};
     MAAR_VEC(struct maar_taint) taints = {0};
     for (uint32_t i = 0; i < node->n_labels; i++) {
-        struct maar_label label = {intern(world, node->labels[i].key),
-                                   intern(world, node->labels[i].value)};
+        struct maar_label label = {maar_world_intern(world, node->labels[i].key),
+                                   maar_world_intern(world, node->labels[i].value)};
         maar_vec_push(&labels, label);
     }
     for (uint32_t i = 0; i < node->n_taints; i++) {
-        struct maar_taint taint = {intern(world, node->taints[i].key),
-                                   intern(world, node->taints[i].value), node->taints[i].effect};
+        struct maar_taint taint = {maar_world_intern(world, node->taints[i].key),
+                                   maar_world_intern(world, node->taints[i].value), node->taints[i].effect};
         maar_vec_push(&taints, taint);
     }
     clear_facts(world, entry);
@@ -277,7 +266,7 @@ static uint32_t add_node(struct maar_world *world, const struct maar_record *rec
     uint32_t slot = take_slot(world);
     struct maar_node_entry *entry = world->node_entries.data[slot];
     entry->uid = maar_strdup(record->uid);
-    world->node_facts[slot] = (struct maar_node_facts){.name = intern(world, record->name)};
+    world->node_facts[slot] = (struct maar_node_facts){.name = maar_world_intern(world, record->name)};
     maar_bit_set(world->node_live, slot);
     world->nodes.n_live++;
     maar_map_set(world->nodes_by_name, record->name, (void *)((uintptr_t)slot + 1));
@@ -303,7 +292,7 @@ static void remove_node(struct maar_world *world, uint32_t slot)
     set_allocatable(world, slot, &nothing);
     maar_map_remove(world->nodes_by_name, name);
     clear_facts(world, entry);
-    unintern(world, name);
+    maar_world_unintern(world, name);
     world->node_facts[slot] = (struct maar_node_facts){0};
     world->node_tasks[slot] = NULL;
     maar_bit_clear(world->node_live, slot);

@@ -15,6 +15,16 @@ int64_t maar_amount_bound(int64_t amount);
 bool maar_resource_set(struct maar_world *world, struct maar_resource *resource,
                        const struct maar_amounts_record *amounts);
 
+/* texts.c: interned texts; each holds a reference. */
+const char *maar_world_intern(struct maar_world *world, const char *text);
+/* NULL is allowed. */
+void maar_world_unintern(struct maar_world *world, const char *text);
+/* Replaces an interned text; true when it changed. */
+bool maar_world_set_text(struct maar_world *world, const char **slot, const char *text);
+/* Replaces a heap-owned list of interned labels; true when it changed. n 0 frees it. */
+bool maar_world_set_labels(struct maar_world *world, const struct maar_label **slot, uint32_t *n_slot,
+                           const struct maar_label *labels, uint32_t n);
+
 /* class.c: the class of a pod record, created when new; counts one task. */
 struct maar_class_entry *maar_class_ref(struct maar_world *world, const struct maar_record *record,
                                         struct maar_label_set *labels);

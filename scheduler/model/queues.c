@@ -23,7 +23,7 @@ struct maar_queue_entry *maar_world_queue_get(struct maar_world *world, const ch
     if (queue)
         return queue;
     queue = maar_calloc(1, sizeof *queue);
-    queue->view.name = maar_strings_text(world->strings, maar_strings_ref(world->strings, name));
+    queue->view.name = maar_world_intern(world, name);
     queue->view.weight = 1;
     queue->view.reclaimable = true;
     queue->row_allocated = maar_calloc(world->row_width, sizeof(int64_t));
@@ -40,13 +40,8 @@ struct maar_queue_entry *maar_world_queue_get(struct maar_world *world, const ch
 
 void maar_queue_destroy(struct maar_world *world, struct maar_queue_entry *queue)
 {
-    maar_strings_unref(world->strings, maar_strings_find(world->strings, queue->view.name));
-    for (uint32_t i = 0; i < queue->view.n_annotations; i++) {
-        struct maar_label label = queue->view.annotations[i];
-        maar_strings_unref(world->strings, maar_strings_find(world->strings, label.key));
-        maar_strings_unref(world->strings, maar_strings_find(world->strings, label.value));
-    }
-    free((void *)(uintptr_t)queue->view.annotations);
+    maar_world_unintern(world, queue->view.name);
+    maar_world_set_labels(world, &queue->view.annotations, &queue->view.n_annotations, NULL, 0);
     free(queue->view.capability.v);
     free(queue->view.deserved.v);
     free(queue->view.guarantee.v);
@@ -177,33 +172,6 @@ static void set_exists(struct maar_world *world, struct maar_queue_entry *queue,
     world->queues_stale = true;
 }
 
-static bool set_annotations(struct maar_world *world, struct maar_queue *view,
-                            const struct maar_label *labels, uint32_t n)
-{
-    bool same = view->n_annotations == n;
-    for (uint32_t i = 0; same && i < n; i++)
-        same = !strcmp(view->annotations[i].key, labels[i].key) &&
-               !strcmp(view->annotations[i].value, labels[i].value);
-    if (same)
-        return false;
-    struct maar_label *next = n ? maar_calloc(n, sizeof *next) : NULL;
-    for (uint32_t i = 0; i < n; i++) {
-        next[i].key = maar_strings_text(world->strings, maar_strings_ref(world->strings, labels[i].key));
-        next[i].value =
-            maar_strings_text(world->strings, maar_strings_ref(world->strings, labels[i].value));
-    }
-    for (uint32_t i = 0; i < view->n_annotations; i++) {
-        maar_strings_unref(world->strings,
-                           maar_strings_find(world->strings, view->annotations[i].key));
-        maar_strings_unref(world->strings,
-                           maar_strings_find(world->strings, view->annotations[i].value));
-    }
-    free((void *)(uintptr_t)view->annotations);
-    view->annotations = next;
-    view->n_annotations = n;
-    return true;
-}
-
 /* root is its own root; an empty parent means root. */
 static const char *effective_parent(const struct maar_record *record)
 {
@@ -249,8 +217,8 @@ bool maar_queues_apply(struct maar_world *world, const struct maar_record *recor
     changed |= maar_resource_set(world, &queue->view.capability, &record->queue.capability);
     changed |= maar_resource_set(world, &queue->view.deserved, &record->queue.deserved);
     changed |= maar_resource_set(world, &queue->view.guarantee, &record->queue.guarantee);
-    changed |= set_annotations(world, &queue->view, record->queue.annotations,
-                               record->queue.n_annotations);
+    changed |= maar_world_set_labels(world, &queue->view.annotations, &queue->view.n_annotations,
+                                     record->queue.annotations, record->queue.n_annotations);
     maar_resource_set(world, &queue->written_allocated, &record->queue.allocated);
     bool moved = maar_text_replace(&queue->parent_name, effective_parent(record));
     if (added)

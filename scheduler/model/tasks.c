@@ -5,17 +5,6 @@
 
 #include "model/parts.h"
 
-static const char *intern(struct maar_world *world, const char *text)
-{
-    return maar_strings_text(world->strings, maar_strings_ref(world->strings, text ? text : ""));
-}
-
-static void unintern(struct maar_world *world, const char *text)
-{
-    if (text)
-        maar_strings_unref(world->strings, maar_strings_find(world->strings, text));
-}
-
 /* With three parts or more, the last part of a name is its index. */
 static int64_t order_index(const char *name)
 {
@@ -127,8 +116,8 @@ void maar_task_destroy(struct maar_world *world, struct maar_task_entry *task)
     maar_map_remove(world->tasks_by_uid, task->view.uid);
     maar_class_unref(world, maar_class_entry(task->view.cls));
     maar_label_set_unref(world, task->labels);
-    unintern(world, task->view.ns);
-    unintern(world, task->view.role);
+    maar_world_unintern(world, task->view.ns);
+    maar_world_unintern(world, task->view.role);
     free((void *)(uintptr_t)task->view.uid);
     free((void *)(uintptr_t)task->view.name);
     free(task->fault);
@@ -142,8 +131,8 @@ static struct maar_task_entry *create(struct maar_world *world, const struct maa
     struct maar_task_entry *task = maar_calloc(1, sizeof *task);
     task->view.uid = maar_strdup(record->uid);
     task->view.name = maar_strdup(record->name);
-    task->view.ns = intern(world, record->ns);
-    task->view.role = intern(world, "");
+    task->view.ns = maar_world_intern(world, record->ns);
+    task->view.role = maar_world_intern(world, "");
     task->view.node = MAAR_NO_NODE;
     task->view.nominated_node = MAAR_NO_NODE;
     task->view.role_slot = UINT32_MAX;
@@ -189,8 +178,8 @@ static void set_identity(struct maar_world *world, struct maar_task_entry *task,
     task->labels = id->labels;
     task->view.gated = id->gated;
     task->view.only_queue_gate = id->only_queue_gate;
-    const char *role = intern(world, id->role);
-    unintern(world, task->view.role);
+    const char *role = maar_world_intern(world, id->role);
+    maar_world_unintern(world, task->view.role);
     task->view.role = role;
     if (*id->group)
         maar_job_attach(world, maar_job_get(world, task->view.ns, id->group), task);
