@@ -45,39 +45,6 @@ static bool is_eligible(const struct maar_task *task, bool best_effort)
     return !task->gated || (task->only_queue_gate && !best_effort);
 }
 
-/* Members that the minima of roles still need come first, so that one role does not use up the room of another. */
-static void put_roles_first(const struct run *run, const struct maar_job *job, struct sheet *sheet)
-{
-    if (run->view->compatibility || job->min_task_total == 0 ||
-        job->min_available < job->min_task_total)
-        return;
-    int64_t *missing = allocate(job->n_roles, sizeof *missing);
-    for (uint32_t i = 0; i < job->n_roles; i++) {
-        const struct maar_role *role = &job->roles[i];
-        missing[i] = (int64_t)role->min - role->n[MAAR_TASK_ALLOCATED] - role->n[MAAR_TASK_BINDING] -
-                     role->n[MAAR_TASK_BOUND] - role->n[MAAR_TASK_RUNNING] -
-                     role->n[MAAR_TASK_SUCCEEDED] - role->n_pending_best_effort;
-    }
-    const struct maar_task **sorted = allocate(sheet->n, sizeof *sorted);
-    const struct maar_task **rest = allocate(sheet->n, sizeof *rest);
-    size_t n = 0, n_rest = 0;
-    for (size_t i = 0; i < sheet->n; i++) {
-        const struct maar_task *task = sheet->tasks[i];
-        if (missing[task->role_slot] > 0) {
-            missing[task->role_slot]--;
-            sorted[n++] = task;
-        } else {
-            rest[n_rest++] = task;
-        }
-    }
-    for (size_t i = 0; i < n_rest; i++)
-        sorted[n++] = rest[i];
-    free((void *)rest);
-    free((void *)sheet->tasks);
-    sheet->tasks = sorted;
-    free(missing);
-}
-
 static void fill_sheet(const struct run *run, const struct maar_job *job, bool best_effort,
                        struct sheet *sheet)
 {
@@ -127,7 +94,6 @@ static void collect(struct run *run)
             continue;
         struct sheet *sheet = &run->sheets[job->slot];
         fill_sheet(run, job, false, sheet);
-        put_roles_first(run, job, sheet);
         if (sheet->n > 0)
             maar_turns_add_job(&run->turns, job);
     }

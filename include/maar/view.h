@@ -263,6 +263,13 @@ struct maar_job {
     const struct maar_label *annotations;
 };
 
+/* Members that fill the role's minimum: allocated, Succeeded, and Pending ones that ask for nothing. */
+static inline uint32_t maar_role_n_occupied(const struct maar_role *role)
+{
+    return role->n[MAAR_TASK_ALLOCATED] + role->n[MAAR_TASK_BINDING] + role->n[MAAR_TASK_BOUND] +
+           role->n[MAAR_TASK_RUNNING] + role->n[MAAR_TASK_SUCCEEDED] + role->n_pending_best_effort;
+}
+
 static inline uint32_t maar_job_n_allocated(const struct maar_job *job)
 {
     return job->n[MAAR_TASK_ALLOCATED] + job->n[MAAR_TASK_BINDING] + job->n[MAAR_TASK_BOUND] +

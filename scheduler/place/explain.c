@@ -28,14 +28,16 @@ static uint32_t first_short(const struct maar_world *world, const struct maar_re
     return first;
 }
 
+/* The first plugin that refuses speaks; its later filters too, unless the refusal is one that evictions cannot cure. */
 static void explain_node(struct maar_session *session, const struct maar_task *task, uint32_t slot,
                          struct maar_reasons *reasons)
 {
     struct maar_policy *policy = session->policy;
+    const struct maar_instance *refuser = NULL;
     for (size_t i = 0; i < policy->n_filters; i++) {
         const struct maar_filter_use *use = &policy->filters[i];
         uint8_t fit = MAAR_FIT_OK;
-        if (!use->instance->open)
+        if (!use->instance->open || (refuser && refuser != use->instance))
             continue;
         use->filter->fit(use->instance->self, &use->instance->view, task, &slot, 1, &fit);
         if (fit == MAAR_FIT_OK)
@@ -44,6 +46,9 @@ static void explain_node(struct maar_session *session, const struct maar_task *t
             use->filter->explain(use->instance->self, &use->instance->view, task, slot, reasons);
         else
             maar_reasons_add(reasons, use->filter->name);
+        if (fit >= MAAR_FIT_NEVER)
+            return;
+        refuser = use->instance;
     }
 }
 

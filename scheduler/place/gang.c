@@ -128,12 +128,6 @@ static bool role_failed(const struct placing *p, const struct maar_task *task)
     return (maar_session_job(p->session, p->job)->failed_roles & bit) != 0;
 }
 
-static uint32_t role_occupied(const struct maar_role *role)
-{
-    return role->n[MAAR_TASK_ALLOCATED] + role->n[MAAR_TASK_BINDING] + role->n[MAAR_TASK_BOUND] +
-           role->n[MAAR_TASK_RUNNING] + role->n[MAAR_TASK_SUCCEEDED] + role->n_pending_best_effort;
-}
-
 /* Volcano's NeedContinueAllocating, after one task found no node. */
 static bool goes_on_compatible(const struct placing *p)
 {
@@ -150,7 +144,7 @@ static bool goes_on_compatible(const struct placing *p)
         if (!has_failed)
             possible += role->n[MAAR_TASK_PENDING];
         else if (job->min_available >= job->min_task_total && role->min > 0 &&
-                 (int64_t)role_occupied(role) < role->min)
+                 (int64_t)maar_role_n_occupied(role) < role->min)
             return false;
     }
     if (job->min_available < job->min_task_total)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The maar Authors */
-/* Before a gang that might fit is given up: largest members first, then a bounded search that takes back placements
- * and tries the next best node. Gangs of one class need neither: for equal members the order does not matter. */
+/* Before a gang that might fit is given up: the members that minima of roles need first, so that one role does not use
+ * up the room of another; largest members first; then a bounded search that takes back placements and tries the next
+ * best node. For members of one class the last two change nothing. */
 
 #include "place/place.h"
 
@@ -57,6 +58,41 @@ static const struct maar_task **sort_by_size(struct maar_session *session,
         sorted[i] = sized[i].task;
     free(sized);
     return sorted;
+}
+
+/* NULL when no role has a minimum that counts. */
+static const struct maar_task **sort_by_roles(struct maar_session *session, const struct maar_job *job,
+                                              const struct maar_task *const *tasks, size_t n)
+{
+    if (job->min_task_total == 0 || job->min_available < job->min_task_total)
+        return NULL;
+    int64_t *missing = maar_arena_calloc(session->arena, job->n_roles, sizeof *missing);
+    for (uint32_t i = 0; i < job->n_roles; i++)
+        missing[i] = (int64_t)job->roles[i].min - maar_role_n_occupied(&job->roles[i]);
+    const struct maar_task **sorted = maar_arena_calloc(session->arena, n, sizeof *sorted);
+    const struct maar_task **rest = maar_arena_calloc(session->arena, n, sizeof *rest);
+    size_t n_sorted = 0, n_rest = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (missing[tasks[i]->role_slot] > 0) {
+            missing[tasks[i]->role_slot]--;
+            sorted[n_sorted++] = tasks[i];
+        } else {
+            rest[n_rest++] = tasks[i];
+        }
+    }
+    memcpy((void *)(sorted + n_sorted), (const void *)rest, n_rest * sizeof *rest);
+    return sorted;
+}
+
+static bool try_order(struct maar_statement *statement, const struct maar_job *job,
+                      const struct maar_task *const *tasks, size_t n)
+{
+    size_t mark = maar_statement_mark(statement);
+    maar_place_tasks(statement, job, tasks, n, MAAR_PLACE_UNTIL_READY);
+    if (maar_vote_job_ready(maar_statement_session(statement), job))
+        return true;
+    maar_statement_rewind(statement, mark, true);
+    return false;
 }
 
 struct search {
@@ -138,16 +174,22 @@ bool maar_place_harder(struct maar_statement *statement, const struct maar_job *
 {
     struct maar_session *session = maar_statement_session(statement);
     int64_t need = (int64_t)job->min_available - maar_job_n_ready(job) - job->n_pending_best_effort;
-    if (session->policy->conf->compatibility_volcano || n < 2 || !has_two_classes(tasks, n) ||
+    if (session->policy->conf->compatibility_volcano || n < 2 ||
         !might_fit(session, tasks, n, need) || session->n_trials >= TRIALS_PER_SESSION)
         return false;
-    const struct maar_task **sorted = sort_by_size(session, tasks, n);
-    size_t mark = maar_statement_mark(statement);
     const char *gang_text = maar_session_job(session, job)->gang_text;
-    maar_place_tasks(statement, job, sorted, n, MAAR_PLACE_UNTIL_READY);
-    if (maar_vote_job_ready(session, job))
+    const struct maar_task **by_roles = sort_by_roles(session, job, tasks, n);
+    session->n_trials += by_roles != NULL;
+    if (by_roles && try_order(statement, job, by_roles, n))
         return true;
-    maar_statement_rewind(statement, mark, true);
+    if (!has_two_classes(tasks, n)) {
+        maar_session_job(session, job)->gang_text = gang_text;
+        return false;
+    }
+    const struct maar_task **sorted = sort_by_size(session, tasks, n);
+    if (try_order(statement, job, sorted, n))
+        return true;
+    size_t mark = maar_statement_mark(statement);
     struct search search = {.statement = statement,
                             .session = session,
                             .job = job,
