@@ -30,7 +30,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 FAMILIES = ("gang", "proportion", "drf", "score", "predicates")
 # Parts of a case that no loaded policy can honour yet.
-UNBUILT = ("pod affinity", "topology spread", "host ports", "drf hierarchy")
+UNBUILT = ("pod affinity", "topology spread")
 POINTS = ("binds", "pods", "nodes", "evictions", "victims", "phases")
 
 

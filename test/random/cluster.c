@@ -8,8 +8,8 @@
 
 #include "base/clock.h"
 
-const char *const amount_names[N_AMOUNTS] = {"cpu", "memory", "pods", "nvidia.com/gpu",
-                                             "example.com/nic", "example.com/nowhere"};
+const char *const amount_names[N_AMOUNTS] = {
+    "cpu", "memory", "pods", "nvidia.com/gpu", "example.com/nic", "example.com/nowhere"};
 
 /* 2026-01-01T00:00:00Z */
 #define EPOCH_S INT64_C(1767225600)
@@ -53,8 +53,8 @@ void cluster_fini(struct cluster *cluster)
     maar_vec_fini(&cluster->objects);
 }
 
-struct object *cluster_add(struct cluster *cluster, enum maar_kind kind, const char *ns, const char *name,
-                           int64_t created_s)
+struct object *cluster_add(struct cluster *cluster, enum maar_kind kind, const char *ns,
+                           const char *name, int64_t created_s)
 {
     struct object *object = maar_calloc(1, sizeof *object);
     object->kind = kind;
@@ -372,7 +372,8 @@ struct object *cluster_write(struct cluster *cluster, const struct maar_write *w
 
 /* ---- for people ---- */
 
-static void describe_amounts(const char *title, const struct amounts *amounts, struct maar_text *out)
+static void describe_amounts(const char *title, const struct amounts *amounts,
+                             struct maar_text *out)
 {
     if (!amounts->named)
         return;
@@ -470,6 +471,6 @@ void object_describe(const struct object *object, struct maar_text *out)
     case MAAR_N_KINDS:
         break;
     }
-    maar_text_addf(out, "%s%s%s\n", object->withheld ? " WITHHELD" : "", *object->fault ? " fault: " : "",
-                   object->fault);
+    maar_text_addf(out, "%s%s%s\n", object->withheld ? " WITHHELD" : "",
+                   *object->fault ? " fault: " : "", object->fault);
 }

@@ -140,8 +140,8 @@ struct cluster {
 
 void cluster_fini(struct cluster *cluster);
 /* A new object, all zero but for its identity. created_s counts from the epoch of the test. */
-struct object *cluster_add(struct cluster *cluster, enum maar_kind kind, const char *ns, const char *name,
-                           int64_t created_s);
+struct object *cluster_add(struct cluster *cluster, enum maar_kind kind, const char *ns,
+                           const char *name, int64_t created_s);
 /* Takes it out; the caller frees it with object_free. */
 void cluster_take(struct cluster *cluster, struct object *object);
 void object_free(struct object *object);

@@ -7,27 +7,31 @@
 
 #include <stdio.h>
 
-#define GI (INT64_C(1) << 30)
-#define MI (INT64_C(1) << 20)
+#define GI                (INT64_C(1) << 30)
+#define MI                (INT64_C(1) << 20)
 
 #define NOMINATED_PERCENT 2
 
 /* ---- configuration ---- */
 
-static const char *const plugin_names[] = {"binpack",    "conformance", "drf",      "gang",
-                                           "nodeorder",  "overcommit",  "predicates", "priority",
-                                           "proportion"};
+static const char *const plugin_names[] = {"binpack",    "conformance", "drf",
+                                           "gang",       "nodeorder",   "overcommit",
+                                           "predicates", "priority",    "proportion"};
 #define N_PLUGINS (sizeof plugin_names / sizeof *plugin_names)
 
-static const char *const action_lists[] = {
-    "enqueue, allocate, backfill", "enqueue, allocate, backfill", "enqueue, allocate, backfill",
-    "allocate, backfill",          "enqueue, allocate",           "enqueue, backfill, allocate",
-    "allocate",                    "backfill"};
+static const char *const action_lists[] = {"enqueue, allocate, backfill",
+                                           "enqueue, allocate, backfill",
+                                           "enqueue, allocate, backfill",
+                                           "allocate, backfill",
+                                           "enqueue, allocate",
+                                           "enqueue, backfill, allocate",
+                                           "allocate",
+                                           "backfill"};
 
 static const char *const enable_keys[] = {
-    "enableJobOrder",    "enableTaskOrder",  "enableQueueOrder", "enableNodeOrder", "enablePredicate",
-    "enableJobEnqueued", "enableJobPipelined", "enableJobReady", "enabledOverused",
-    "enabledAllocatable"};
+    "enableJobOrder",  "enableTaskOrder",   "enableQueueOrder",   "enableNodeOrder",
+    "enablePredicate", "enableJobEnqueued", "enableJobPipelined", "enableJobReady",
+    "enabledOverused", "enabledAllocatable"};
 
 struct argument_choice {
     const char *plugin;
@@ -39,8 +43,10 @@ static const struct argument_choice argument_choices[] = {
     {"binpack", "binpack.weight", {"0", "1", "5", "10"}},
     {"binpack", "binpack.cpu", {"0", "1", "3", "7"}},
     {"binpack", "binpack.memory", {"0", "1", "2", "5"}},
-    {"binpack", "binpack.resources", {"nvidia.com/gpu", "\"nvidia.com/gpu, example.com/nic\"",
-                                      "example.com/nowhere", "nvidia.com/gpu"}},
+    {"binpack",
+     "binpack.resources",
+     {"nvidia.com/gpu", "\"nvidia.com/gpu, example.com/nic\"", "example.com/nowhere",
+      "nvidia.com/gpu"}},
     {"binpack", "binpack.resources.nvidia.com/gpu", {"1", "2", "10", "0"}},
     {"nodeorder", "leastrequested.weight", {"0", "1", "2", "5"}},
     {"nodeorder", "mostrequested.weight", {"0", "1", "2", "5"}},
@@ -98,7 +104,8 @@ struct plan generate_conf(struct rng *rng)
     size_t n_tiers = 1 + rng_below(rng, 3);
     bool whole = rng_chance(rng, 50); /* all nine */
     for (size_t t = 0, at = 0; t < n_tiers; t++) {
-        size_t end = t + 1 == n_tiers ? N_PLUGINS : at + rng_below(rng, (uint32_t)(N_PLUGINS - at) + 1);
+        size_t end =
+            t + 1 == n_tiers ? N_PLUGINS : at + rng_below(rng, (uint32_t)(N_PLUGINS - at) + 1);
         struct maar_text tier = MAAR_TEXT_INIT;
         for (; at < end; at++)
             if (whole || rng_chance(rng, 75))
@@ -254,8 +261,8 @@ static void random_facts(struct rng *rng, struct node_object *node)
     node->labels = random_labels(rng, 60);
     node->n_taints = rng_chance(rng, 25) ? 1 + rng_below(rng, 2) : 0;
     for (uint32_t i = 0; i < node->n_taints; i++)
-        node->taints[i] = (struct maar_taint){RNG_PICK(rng, taint_keys), RNG_PICK(rng, taint_values),
-                                              RNG_PICK(rng, effects)};
+        node->taints[i] = (struct maar_taint){RNG_PICK(rng, taint_keys),
+                                              RNG_PICK(rng, taint_values), RNG_PICK(rng, effects)};
     node->unschedulable = rng_chance(rng, 6);
     node->ready = !rng_chance(rng, 6);
 }
@@ -282,7 +289,7 @@ static void random_queue(struct rng *rng, struct object *object)
 {
     struct queue_object *queue = &object->queue;
     static const enum maar_queue_state states[] = {
-        MAAR_QUEUE_OPEN,   MAAR_QUEUE_OPEN,    MAAR_QUEUE_OPEN,   MAAR_QUEUE_OPEN,
+        MAAR_QUEUE_OPEN,   MAAR_QUEUE_OPEN,    MAAR_QUEUE_OPEN,    MAAR_QUEUE_OPEN,
         MAAR_QUEUE_CLOSED, MAAR_QUEUE_CLOSING, MAAR_QUEUE_UNKNOWN, MAAR_QUEUE_NONE};
     queue->weight = (int32_t)rng_below(rng, 6);
     queue->priority = rng_chance(rng, 25) ? (int32_t)rng_below(rng, 5) : 0;
@@ -402,10 +409,9 @@ static void add_group(struct cluster *cluster, struct rng *rng, news_fn news, vo
     struct object *object =
         cluster_add(cluster, MAAR_KIND_POD_GROUP, RNG_PICK(rng, namespaces), name, created);
     uint32_t n = rng_chance(rng, 2) ? 60 + rng_below(rng, 40) : rng_below(rng, 7);
-    static const enum maar_phase phases[] = {MAAR_PHASE_NONE,    MAAR_PHASE_PENDING,
-                                             MAAR_PHASE_INQUEUE, MAAR_PHASE_INQUEUE,
-                                             MAAR_PHASE_RUNNING, MAAR_PHASE_UNKNOWN,
-                                             MAAR_PHASE_COMPLETED};
+    static const enum maar_phase phases[] = {
+        MAAR_PHASE_NONE,    MAAR_PHASE_PENDING, MAAR_PHASE_INQUEUE,  MAAR_PHASE_INQUEUE,
+        MAAR_PHASE_RUNNING, MAAR_PHASE_UNKNOWN, MAAR_PHASE_COMPLETED};
     random_group(rng, &object->group, n);
     object->group.phase = RNG_PICK(rng, phases);
     object->fault = rng_chance(rng, 1) ? "spec.minResources.cpu: cannot be read" : "";
@@ -456,7 +462,8 @@ void generate_cluster(struct cluster *cluster, struct rng *rng)
             add_queue(cluster, rng, queue_names[i]);
     for (size_t i = 0; i < sizeof class_names / sizeof *class_names; i++)
         if (rng_chance(rng, 75))
-            random_class(rng, cluster_add(cluster, MAAR_KIND_PRIORITY_CLASS, "", class_names[i], 0));
+            random_class(rng,
+                         cluster_add(cluster, MAAR_KIND_PRIORITY_CLASS, "", class_names[i], 0));
     uint32_t n_groups = rng_below(rng, 7), n_strays = rng_below(rng, 4);
     for (uint32_t i = 0; i < n_groups; i++)
         add_group(cluster, rng, NULL, NULL);

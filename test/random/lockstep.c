@@ -15,9 +15,6 @@
 /* Whether a status may still be on its way when the next session runs. */
 #define STATUS_DELAYS false
 
-/* Whether each engine numbers the dimensions as it hears of them. */
-#define DIMS_BY_ARRIVAL false
-
 enum { LEADER, REFERENCE, SHUFFLED, N_SIDES };
 static const char *const side_names[] = {"the engine", "the plain path", "the shuffled one",
                                          "the restarted one"};
@@ -25,7 +22,7 @@ static const char *const side_names[] = {"the engine", "the plain path", "the sh
 /* A write that was submitted and is not answered. */
 struct pending {
     struct maar_write *write;
-    char *text; /* the whole write */
+    char *text;   /* the whole write */
     uint32_t due; /* turn of its answer; of the leader only */
 };
 
@@ -34,7 +31,7 @@ struct side {
     int64_t *now_ns;
     struct maar_deltas inbox;
     MAAR_VEC(struct pending) pending;
-    size_t n_fresh; /* at the end of pending: submitted in this turn */
+    size_t n_fresh;      /* at the end of pending: submitted in this turn */
     struct rng *shuffle; /* NULL: in order */
     struct maar_turn turn;
 };
@@ -49,9 +46,10 @@ struct run {
     struct rng rng;        /* answers and shuffles */
     struct side sides[N_SIDES];
     uint32_t n_turns;
-    bool loose;   /* the plain path gives reasons of its own: bindings alone are compared with it */
+    bool loose; /* the plain path gives reasons of its own: bindings alone are compared with it */
     uint32_t bind_failures; /* in percent */
-    bool incomplete; /* some binding was refused: what it left incomplete goes first until it is whole */
+    bool
+        incomplete; /* some binding was refused: what it left incomplete goes first until it is whole */
     bool refused; /* some write was, since the last rest: the engines remember it */
     bool create_queues;
 };
@@ -275,22 +273,6 @@ static void tell_side(struct side *side, const struct object *object, bool delet
     maar_vec_push(&side->inbox, delta);
 }
 
-/* Dimensions are numbered by a queue that comes and goes before everything else. */
-static void number_dims(struct side *side)
-{
-    struct object queue = {.kind = MAAR_KIND_QUEUE, .name = "dims", .uid = "dims", .fault = ""};
-    for (uint32_t i = 0; i < N_AMOUNTS; i++)
-        queue.queue.capability.named |= 1u << i;
-    if (DIMS_BY_ARRIVAL)
-        return;
-    tell_side(side, &queue, false);
-    tell_side(side, &queue, true);
-    struct rng *rng = side->shuffle;
-    side->shuffle = NULL;
-    (void)maar_engine_turn(side->engine, 0, false);
-    side->shuffle = rng;
-}
-
 static void tell(void *context, const struct object *object, bool deleted)
 {
     struct run *run = context;
@@ -410,8 +392,8 @@ static bool is_loose(struct run *run)
 {
     for (size_t i = 0; i < run->cluster.objects.n && !run->loose; i++) {
         const struct object *object = run->cluster.objects.data[i];
-        run->loose = object->kind == MAAR_KIND_POD_GROUP && object->group.min >= 64 &&
-                     !run->plan.compatible;
+        run->loose =
+            object->kind == MAAR_KIND_POD_GROUP && object->group.min >= 64 && !run->plan.compatible;
     }
     return run->loose;
 }
@@ -426,7 +408,8 @@ static bool in_scope(const struct maar_write *write, enum scope scope)
 {
     if (scope == DECISIONS)
         return write->kind == MAAR_WRITE_BIND;
-    return scope == ALL || (write->kind != MAAR_WRITE_EVENT && write->kind != MAAR_WRITE_QUEUE_CREATE);
+    return scope == ALL ||
+           (write->kind != MAAR_WRITE_EVENT && write->kind != MAAR_WRITE_QUEUE_CREATE);
 }
 
 /* Sorted. */
@@ -504,7 +487,8 @@ static void count_used(const struct run *run, const char *node, int64_t *used)
 }
 
 /* No node above allocatable in a dimension that a pod bound now asks for. */
-static void check_node(struct run *run, const struct maar_write *write, const struct pod_object *pod)
+static void check_node(struct run *run, const struct maar_write *write,
+                       const struct pod_object *pod)
 {
     const struct object *node = cluster_find(&run->cluster, MAAR_KIND_NODE, "", write->bind.node);
     if (!node || node->withheld) {
@@ -516,11 +500,12 @@ static void check_node(struct run *run, const struct maar_write *write, const st
     count_used(run, write->bind.node, used);
     bool counts_pods = run->plan.predicates;
     for (uint32_t d = 0; d < N_AMOUNTS; d++) {
-        bool asked = d == PODS ? counts_pods : ((pod->request.named >> d) & 1) && pod->request.v[d] > 0;
+        bool asked =
+            d == PODS ? counts_pods : ((pod->request.named >> d) & 1) && pod->request.v[d] > 0;
         if (asked && used[d] > node->node.allocatable.v[d])
-            fail(run, "allocatable", "%s on %s: %lld of %lld after %s/%s was bound", amount_names[d],
-                 node->name, (long long)used[d], (long long)node->node.allocatable.v[d], write->ns,
-                 write->name);
+            fail(run, "allocatable", "%s on %s: %lld of %lld after %s/%s was bound",
+                 amount_names[d], node->name, (long long)used[d],
+                 (long long)node->node.allocatable.v[d], write->ns, write->name);
     }
 }
 
@@ -563,8 +548,8 @@ static void check_gang(struct run *run, const struct maar_write *write)
     if (!run->plan.gang)
         return;
     const struct maar_job *job = &task->job->view;
-    int64_t have = (int64_t)maar_job_n_ready(job) +
-                   (run->plan.compatible ? job->n_pending_best_effort : 0);
+    int64_t have =
+        (int64_t)maar_job_n_ready(job) + (run->plan.compatible ? job->n_pending_best_effort : 0);
     if (have < job->min_available)
         fail(run, "gang", "%s has %lld of %d after a binding of %s", job->uid, (long long)have,
              job->min_available, write->name);
@@ -595,7 +580,8 @@ static void check_session(struct run *run)
     compare_writes(run, "reference", leader, &run->sides[REFERENCE], side_names[REFERENCE],
                    is_loose(run) ? DECISIONS : ALL);
     compare_writes(run, "shuffled", leader, &run->sides[SHUFFLED], side_names[SHUFFLED], ALL);
-    for (size_t i = leader->pending.n - leader->n_fresh; i < leader->pending.n && !failed(run); i++) {
+    for (size_t i = leader->pending.n - leader->n_fresh; i < leader->pending.n && !failed(run);
+         i++) {
         const struct maar_write *write = leader->pending.data[i].write;
         if (write->kind != MAAR_WRITE_BIND)
             continue;
@@ -705,7 +691,6 @@ static void restart(struct run *run)
     side_init(run, &side, run->next_plan.text ? run->next_plan.text : run->plan.text, false, &rng);
     if (!side.engine)
         return;
-    number_dims(&side);
     for (size_t i = 0; i < run->cluster.objects.n; i++)
         if (!run->cluster.objects.data[i]->withheld)
             tell_side(&side, run->cluster.objects.data[i], false);
@@ -790,7 +775,6 @@ static void begin(struct run *run)
         maar_text_addf(told(run), "%s", run->plan.text);
 }
 
-
 static void introduce(struct run *run)
 {
     /* Half of the clusters are listed in the order of creation, half in any order. */
@@ -819,8 +803,6 @@ void life_run(struct life *life, const struct maar_registry *registry, const str
     side_init(&run, &run.sides[REFERENCE], run.plan.text, true, NULL);
     side_init(&run, &run.sides[SHUFFLED], run.plan.text, false, &shuffle_rng);
     if (!failed(&run)) {
-        for (size_t i = 0; i < N_SIDES; i++)
-            number_dims(&run.sides[i]);
         introduce(&run);
         struct rng rng = sub_rng(life->seed, 5, 0);
         uint32_t n_steps = 1 + rng_below(&rng, 8);

@@ -36,7 +36,8 @@ static void on_crash(int number)
 {
     char text[64];
     uint64_t seed = ((uint64_t)(uint32_t)seed_high << 32) | (uint32_t)seed_low;
-    int n = snprintf(text, sizeof text, "\nsignal %d at seed %llu\n", number, (unsigned long long)seed);
+    int n =
+        snprintf(text, sizeof text, "\nsignal %d at seed %llu\n", number, (unsigned long long)seed);
     if (write(STDERR_FILENO, text, (size_t)n) < 0)
         _exit(3);
     signal(number, SIG_DFL);
@@ -109,12 +110,10 @@ static void report(const struct maar_registry *registry, const struct life *firs
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"seed", required_argument, NULL, 's'},
-                                            {"n", required_argument, NULL, 'n'},
-                                            {"failures", required_argument, NULL, 'f'},
-                                            {"story", no_argument, NULL, 't'},
-                                            {"no-cut", no_argument, NULL, 'c'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"seed", required_argument, NULL, 's'},     {"n", required_argument, NULL, 'n'},
+        {"failures", required_argument, NULL, 'f'}, {"story", no_argument, NULL, 't'},
+        {"no-cut", no_argument, NULL, 'c'},         {NULL, 0, NULL, 0}};
     uint64_t seed = 1, n = 1000;
     bool story = false, small = true;
     unsigned long most = 3;
@@ -162,7 +161,8 @@ int main(int argc, char **argv)
         }
         life_fini(&life);
     }
-    printf("%llu sessions, %llu bindings, %llu restarts, %llu times at rest\n%llu passed, %llu failed\n",
+    printf("%llu sessions, %llu bindings, %llu restarts, %llu times at rest\n%llu passed, %llu "
+           "failed\n",
            (unsigned long long)n_sessions, (unsigned long long)n_binds,
            (unsigned long long)n_restarts, (unsigned long long)n_quiet,
            (unsigned long long)(done - n_failed), (unsigned long long)n_failed);

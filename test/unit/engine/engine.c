@@ -347,8 +347,7 @@ static void engine_binds_again_after_a_refusal(void **state)
         const struct maar_write *condition = get_sent(MAAR_WRITE_POD_CONDITION, "p");
         assert_non_null(condition);
         assert_string_equal(condition->pod_condition.condition.reason, "SchedulerError");
-        maar_autofree char *text =
-            maar_asprintf("failed to bind to node n1: code %d", codes[i]);
+        maar_autofree char *text = maar_asprintf("failed to bind to node n1: code %d", codes[i]);
         assert_string_equal(condition->pod_condition.condition.message, text);
         assert_non_null(find_sent(MAAR_WRITE_BIND, "p"));
         teardown(NULL);
@@ -473,8 +472,9 @@ static void engine_takes_a_new_configuration_with_the_next_session(void **state)
     turn();
     assert_null(find_sent(MAAR_WRITE_BIND, "p"));
     struct maar_error err = MAAR_ERROR_INIT;
-    assert_true(maar_engine_set_conf(engine, read_conf("actions: \"no-such-action\"\n"
-                                                       "tiers:\n- plugins:\n  - name: gang\n"),
+    assert_true(maar_engine_set_conf(engine,
+                                     read_conf("actions: \"no-such-action\"\n"
+                                               "tiers:\n- plugins:\n  - name: gang\n"),
                                      &err) < 0);
     assert_non_null(strstr(err.text, "no-such-action"));
     answer_all();

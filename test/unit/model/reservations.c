@@ -19,7 +19,8 @@ static int setup(void **state)
     take(world, make_group("g", "q", 1));
     take(world, on_node(make_pod("leaving", "", 1000, GI), "n1", MAAR_POD_RUNNING));
     take(world, make_pod("p", "g", 1000, GI));
-    maar_world_reserve(world, pod(world, "p"), maar_world_node(world, "n1"), job(world, "g"), LATER);
+    maar_world_reserve(world, pod(world, "p"), maar_world_node(world, "n1"), job(world, "g"),
+                       LATER);
     return 0;
 }
 
@@ -73,7 +74,8 @@ static void reservation_is_given_back(void **state)
 static void reservation_is_replaced_by_the_next(void **state)
 {
     (void)state;
-    maar_world_reserve(world, pod(world, "p"), maar_world_node(world, "n2"), job(world, "g"), LATER);
+    maar_world_reserve(world, pod(world, "p"), maar_world_node(world, "n2"), job(world, "g"),
+                       LATER);
     assert_int_equal(world->reservations.n, 1);
     assert_int_equal(pod(world, "p")->node, maar_world_node(world, "n2"));
     assert_int_equal(future_idle(world, MAAR_DIM_CPU, "n1"), 0);

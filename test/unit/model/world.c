@@ -432,8 +432,8 @@ static void world_takes_the_amounts_of_a_queue_as_they_are(void **state)
     struct maar_record *record = make_queue("q", "");
     set_amount(record, &record->queue.capability, "memory", INT64_C(5) << 50);
     take(world, record);
-    assert_true(maar_resource_get(&queue(world, "q")->capability, MAAR_DIM_MEMORY) ==
-                INT64_C(5) << 50);
+    assert_true(maar_resource_get(&queue(world, "q")->capability, MAAR_DIM_MEMORY) == INT64_C(5)
+                                                                                          << 50);
 }
 
 static void world_uses_the_slot_of_a_node_again(void **state)
@@ -453,7 +453,8 @@ static void world_knows_more_dimensions_than_it_began_with(void **state)
     (void)state;
     struct maar_record *record = make_node("n1", 4000, 8 * GI);
     char names[80][16];
-    record->node.allocatable.items = maar_arena_calloc(record->arena, 100, sizeof(struct maar_amount));
+    record->node.allocatable.items =
+        maar_arena_calloc(record->arena, 100, sizeof(struct maar_amount));
     record->node.allocatable.n = 0;
     for (int i = 0; i < 80; i++) {
         snprintf(names[i], sizeof names[i], "example.com/%d", i);

@@ -70,8 +70,8 @@ static void label_raw(void *self, const struct maar_view *view, const struct maa
     }
 }
 
-static double label_normalise(void *self, const struct maar_view *view, const struct maar_task *task,
-                              int64_t raw, int64_t min, int64_t max)
+static double label_normalise(void *self, const struct maar_view *view,
+                              const struct maar_task *task, int64_t raw, int64_t min, int64_t max)
 {
     (void)self;
     (void)view;
@@ -88,8 +88,8 @@ static void taint_raw(void *self, const struct maar_view *view, const struct maa
         out[i] = view->nodes->facts[nodes[i]].n_taints;
 }
 
-static double taint_normalise(void *self, const struct maar_view *view, const struct maar_task *task,
-                              int64_t raw, int64_t min, int64_t max)
+static double taint_normalise(void *self, const struct maar_view *view,
+                              const struct maar_task *task, int64_t raw, int64_t min, int64_t max)
 {
     (void)self;
     (void)view;
@@ -446,7 +446,8 @@ static uint64_t count_slots(const struct maar_resource *request)
             continue;
         uint64_t fit = UINT64_MAX;
         for (uint32_t d = 0; d < request->n; d++) {
-            int64_t now = world->nodes.idle[d][slot], later = maar_node_future_idle(&world->nodes, d, slot);
+            int64_t now = world->nodes.idle[d][slot],
+                    later = maar_node_future_idle(&world->nodes, d, slot);
             int64_t room = now > later ? now : later;
             if (request->v[d] > 0) {
                 uint64_t k = room > 0 ? (uint64_t)(room / request->v[d]) : 0;

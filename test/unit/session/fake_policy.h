@@ -24,8 +24,8 @@ static inline struct maar_policy *fake_policy(bool compatibility)
 
 /* Lists the plugin in the tier (0, 1, …), with the hooks that `enable` allows. `self` is handed to its hooks. A plugin
  * listed before is the same instance. */
-static inline void fake_list(struct maar_policy *policy, size_t tier_at, const struct maar_plugin *plugin,
-                             uint32_t enable, void *self)
+static inline void fake_list(struct maar_policy *policy, size_t tier_at,
+                             const struct maar_plugin *plugin, uint32_t enable, void *self)
 {
     struct maar_instance *instance = NULL;
     for (size_t i = 0; i < policy->n_instances; i++)
@@ -41,7 +41,8 @@ static inline void fake_list(struct maar_policy *policy, size_t tier_at, const s
     tier->listings[tier->n++] = (struct maar_listing){instance, enable};
     for (size_t i = 0; i < plugin->hooks.n_filters; i++) {
         const struct maar_filter *filter = &plugin->hooks.filters[i];
-        policy->filters = maar_realloc(policy->filters, policy->n_filters + 1, sizeof *policy->filters);
+        policy->filters =
+            maar_realloc(policy->filters, policy->n_filters + 1, sizeof *policy->filters);
         policy->filters[policy->n_filters++] = (struct maar_filter_use){instance, filter};
     }
     for (size_t i = 0; i < plugin->hooks.n_scores; i++) {

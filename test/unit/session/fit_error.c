@@ -47,16 +47,20 @@ static void fit_text_counts_and_sorts_its_reasons(void **state)
         /* Item 46 */
         {"no node at all", {NULL}, 0, "0/0 nodes are unavailable"},
         {"nothing recorded", {NULL}, 3, "0/3 nodes are unavailable"},
-        {"one", {"node(s) pod number exceeded", NULL}, 1,
+        {"one",
+         {"node(s) pod number exceeded", NULL},
+         1,
          "0/1 nodes are unavailable: 1 node(s) pod number exceeded."},
         {"counted",
-         {"node(s) resource fit failed", "node(s) pod number exceeded", "node(s) resource fit failed",
-          NULL},
+         {"node(s) resource fit failed", "node(s) pod number exceeded",
+          "node(s) resource fit failed", NULL},
          3,
-         "0/3 nodes are unavailable: 1 node(s) pod number exceeded, 2 node(s) resource fit failed."},
+         "0/3 nodes are unavailable: 1 node(s) pod number exceeded, 2 node(s) resource fit "
+         "failed."},
         /* Item 48: sorted as texts, so that 10 comes before 2. */
         {"ten before two",
-         {"x", "x", "y", "y", "y", "y", "y", "y", "y", "y", "y", NULL}, 12,
+         {"x", "x", "y", "y", "y", "y", "y", "y", "y", "y", "y", NULL},
+         12,
          "0/12 nodes are unavailable: 10 y, 2 x."},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -131,7 +135,8 @@ static void gang_text_tells_state_plan_and_origin(void **state)
                              "resource fit failed.");
     assert_string_equal(
         fit_error("g"),
-        "pod group is not ready, 6 Pending, 6 minAvailable; Pending: 3 Schedulable, 3 Unschedulable. "
+        "pod group is not ready, 6 Pending, 6 minAvailable; Pending: 3 Schedulable, 3 "
+        "Unschedulable. "
         "Origin reason is task-6: 0/3 nodes are unavailable: 1 node(s) pod number exceeded, 2 "
         "node(s) resource fit failed.");
 }
@@ -144,12 +149,14 @@ static void gang_text_names_the_first_refused_task(void **state)
     world->undo = &session.undo;
     maar_session_refuse_task(&session, pod(world, "task-3"), "three");
     maar_session_refuse_task(&session, pod(world, "task-2"), "two");
-    assert_string_equal(fit_error("g"), "pod group is not ready, 3 Pending, 3 minAvailable; Pending: "
-                                        "3 Unschedulable. Origin reason is task-2: two");
+    assert_string_equal(fit_error("g"),
+                        "pod group is not ready, 3 Pending, 3 minAvailable; Pending: "
+                        "3 Unschedulable. Origin reason is task-2: two");
     /* What was said of the whole job goes first. */
     maar_session_refuse_job(&session, job(world, "g"), "the queue is full");
-    assert_string_equal(fit_error("g"), "pod group is not ready, 3 Pending, 3 minAvailable; Pending: "
-                                        "3 Unschedulable. Origin reason is: the queue is full");
+    assert_string_equal(fit_error("g"),
+                        "pod group is not ready, 3 Pending, 3 minAvailable; Pending: "
+                        "3 Unschedulable. Origin reason is: the queue is full");
 }
 
 static void gang_text_of_states(void **state)
@@ -165,8 +172,7 @@ static void gang_text_of_states(void **state)
     assert_string_equal(fit_error("g"), "pod group is ready, 1 Failed, 1 Pending, 10 Running, 3 "
                                         "minAvailable; Pending: 1 Unschedulable");
     take_end(world, make_pod("task-1", "g", 100, 0));
-    assert_string_equal(fit_error("g"),
-                        "pod group is ready, 1 Failed, 10 Running, 3 minAvailable");
+    assert_string_equal(fit_error("g"), "pod group is ready, 1 Failed, 10 Running, 3 minAvailable");
     world->undo = &session.undo;
 }
 
@@ -220,8 +226,9 @@ static void task_reason_is_forgotten_with_the_session(void **state)
     maar_session_close(&session);
     maar_session_fini(&session);
     maar_session_open(&session, world, policy, NULL, 2 * MAAR_SECOND_NS);
-    assert_string_equal(fit_error("g"),
-                        "pod group is not ready, 1 Pending, 1 minAvailable; Pending: 1 Unschedulable");
+    assert_string_equal(
+        fit_error("g"),
+        "pod group is not ready, 1 Pending, 1 minAvailable; Pending: 1 Unschedulable");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -97,7 +97,8 @@ static void phase_follows_from_members_and_minimum(void **state)
         {"two succeeded", 2, "SS", MAAR_PHASE_RUNNING, false, SAME(MAAR_PHASE_COMPLETED)},
         {"too few releasing", 2, "L", MAAR_PHASE_RUNNING, false, SAME(MAAR_PHASE_PENDING)},
         {"running and unschedulable", 2, "RP", MAAR_PHASE_RUNNING, true, SAME(MAAR_PHASE_UNKNOWN)},
-        {"unschedulable, nothing runs", 2, "PP", MAAR_PHASE_INQUEUE, true, SAME(MAAR_PHASE_INQUEUE)},
+        {"unschedulable, nothing runs", 2, "PP", MAAR_PHASE_INQUEUE, true,
+         SAME(MAAR_PHASE_INQUEUE)},
         /* Item 38: a binding counts once it is confirmed. */
         {"allocated", 2, "AA", MAAR_PHASE_INQUEUE, false, SAME(MAAR_PHASE_INQUEUE)},
         {"binding", 2, "BB", MAAR_PHASE_INQUEUE, false, SAME(MAAR_PHASE_INQUEUE)},
@@ -108,7 +109,8 @@ static void phase_follows_from_members_and_minimum(void **state)
         {"no phase yet", 2, "PP", MAAR_PHASE_NONE, false, SAME(MAAR_PHASE_PENDING)},
         {"fell below its minimum", 3, "RR", MAAR_PHASE_RUNNING, false, SAME(MAAR_PHASE_PENDING)},
         {"unknown group, too few", 3, "R", MAAR_PHASE_UNKNOWN, false, SAME(MAAR_PHASE_PENDING)},
-        {"unknown members do not count", 1, "U", MAAR_PHASE_INQUEUE, false, SAME(MAAR_PHASE_INQUEUE)},
+        {"unknown members do not count", 1, "U", MAAR_PHASE_INQUEUE, false,
+         SAME(MAAR_PHASE_INQUEUE)},
         /* Item 39, and where we differ. */
         {"no minimum, nothing scheduled", 0, "PP", MAAR_PHASE_INQUEUE, false, MAAR_PHASE_INQUEUE,
          MAAR_PHASE_COMPLETED},
@@ -122,8 +124,9 @@ static void phase_follows_from_members_and_minimum(void **state)
         for (int compatible = 0; compatible < 2; compatible++) {
             struct maar_policy *policy = fake_policy(compatible);
             struct maar_session session = {.world = world, .policy = policy};
-            enum maar_phase got = maar_job_phase(
-                &session, gang(rows[i].min, rows[i].before, rows[i].members), rows[i].unschedulable);
+            enum maar_phase got =
+                maar_job_phase(&session, gang(rows[i].min, rows[i].before, rows[i].members),
+                               rows[i].unschedulable);
             if (got != (compatible ? rows[i].compatible : rows[i].plain))
                 fail_msg("%s%s: %d", rows[i].name, compatible ? ", compatible" : "", (int)got);
             fake_policy_free(policy);
@@ -191,8 +194,9 @@ static void job_waits_at_the_gate_without_phase_or_pending(void **state)
     static const struct {
         enum maar_phase phase;
         bool want;
-    } rows[] = {{MAAR_PHASE_NONE, true},     {MAAR_PHASE_PENDING, true}, {MAAR_PHASE_INQUEUE, false},
-                {MAAR_PHASE_RUNNING, false}, {MAAR_PHASE_UNKNOWN, false}, {MAAR_PHASE_COMPLETED, false}};
+    } rows[] = {{MAAR_PHASE_NONE, true},     {MAAR_PHASE_PENDING, true},
+                {MAAR_PHASE_INQUEUE, false}, {MAAR_PHASE_RUNNING, false},
+                {MAAR_PHASE_UNKNOWN, false}, {MAAR_PHASE_COMPLETED, false}};
     for (size_t i = 0; i < COUNT(rows); i++)
         assert_true(maar_job_is_pending(gang(1, rows[i].phase, "P")) == rows[i].want);
 }

@@ -114,7 +114,8 @@ static uint32_t node(const char *name)
 static void place(struct maar_statement *statement, const char *name, const char *node_name,
                   bool pipelined)
 {
-    assert_int_equal(maar_statement_place(statement, pod(world, name), node(node_name), pipelined), 0);
+    assert_int_equal(maar_statement_place(statement, pod(world, name), node(node_name), pipelined),
+                     0);
     assert_balanced(world);
 }
 

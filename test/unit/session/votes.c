@@ -113,7 +113,8 @@ static int task_order(void *self, const struct maar_view *view, const struct maa
     return order(self);
 }
 
-static enum maar_vote victims(void *self, const struct maar_view *view, const struct maar_task *evictor,
+static enum maar_vote victims(void *self, const struct maar_view *view,
+                              const struct maar_task *evictor,
                               const struct maar_task *const *candidates, size_t n, uint64_t *out)
 {
     (void)view;
@@ -241,9 +242,9 @@ static void check_gate(gate_fn gate, const struct gate_row *rows, size_t n)
 }
 
 static const struct gate_row permit_rows[] = {
-    {"", true, 0},       {"m", true, 0},      {".", true, 1},       {"+", true, 1},
-    {"-", false, 1},     {"+-", false, 2},    {"-+", false, 1},     {".- +", false, 2},
-    {"+. -", true, 2},   {".. +-", false, 4}, {". . -", false, 3},  {". + -", true, 2},
+    {"", true, 0},         {"m", true, 0},      {".", true, 1},      {"+", true, 1},
+    {"-", false, 1},       {"+-", false, 2},    {"-+", false, 1},    {".- +", false, 2},
+    {"+. -", true, 2},     {".. +-", false, 4}, {". . -", false, 3}, {". + -", true, 2},
     {"m. .m -", false, 3}, {"++ -", true, 2},
 };
 
@@ -259,7 +260,8 @@ static void job_is_ready_when_all_say_so(void **state)
 {
     (void)state;
     static const struct gate_row rows[] = {
-        {"", true, 0}, {"m", true, 0}, {"+", true, 1}, {"+ +", true, 2}, {"+ -", false, 2}, {"-+", false, 1},
+        {"", true, 0},    {"m", true, 0},    {"+", true, 1},
+        {"+ +", true, 2}, {"+ -", false, 2}, {"-+", false, 1},
     };
     check_gate(maar_vote_job_ready, rows, COUNT(rows));
 }
@@ -269,9 +271,9 @@ static void job_starves_by_the_first_tier_with_an_opinion(void **state)
 {
     (void)state;
     static const struct gate_row rows[] = {
-        {"", false, 0},     {"m", false, 0},   {"+", true, 1},      {"-", false, 1},
-        {"+-", false, 2},   {"+ -", true, 1},  {"- +", false, 1},   {"m +", true, 1},
-        {"m m -", false, 1},
+        {"", false, 0},    {"m", false, 0},  {"+", true, 1},
+        {"-", false, 1},   {"+-", false, 2}, {"+ -", true, 1},
+        {"- +", false, 1}, {"m +", true, 1}, {"m m -", false, 1},
     };
     check_gate(maar_vote_job_starving, rows, COUNT(rows));
 }
@@ -298,7 +300,10 @@ static void queue_is_overused_when_anybody_says_so(void **state)
 {
     (void)state;
     static const struct gate_row rows[] = {
-        {"", false, 0}, {"-- -", false, 3}, {"-+ -", true, 2}, {"- +", true, 2},
+        {"", false, 0},
+        {"-- -", false, 3},
+        {"-+ -", true, 2},
+        {"- +", true, 2},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         open_tiers(rows[i].tiers, EVERY_HOOK);
@@ -312,11 +317,14 @@ static void queue_may_preempt_when_nobody_says_no(void **state)
 {
     (void)state;
     static const struct gate_row rows[] = {
-        {"", true, 0}, {"++ +", true, 3}, {"+- +", false, 2},
+        {"", true, 0},
+        {"++ +", true, 3},
+        {"+- +", false, 2},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         open_tiers(rows[i].tiers, EVERY_HOOK);
-        assert_true(maar_vote_queue_preemptive(&session, queue(world, "q"), NULL, 0) == rows[i].want);
+        assert_true(maar_vote_queue_preemptive(&session, queue(world, "q"), NULL, 0) ==
+                    rows[i].want);
         assert_int_equal(n_asked, rows[i].n_asked);
         close_tiers();
     }
@@ -331,7 +339,8 @@ static void queue_room_is_the_least_of_all(void **state)
         uint32_t want;
         size_t n_bad;
     } rows[] = {
-        {"", 5, 0}, {"+", 5, 0}, {"3", 3, 0}, {"3 2 4", 2, 1}, {"0 3", 0, 0}, {"*", 5, 1}, {"2*", 2, 1},
+        {"", 5, 0},    {"+", 5, 0}, {"3", 3, 0},  {"3 2 4", 2, 1},
+        {"0 3", 0, 0}, {"*", 5, 1}, {"2*", 2, 1},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         open_tiers(rows[i].tiers, EVERY_HOOK);
@@ -350,7 +359,8 @@ static void best_node_must_be_one_of_those_offered(void **state)
         uint32_t want;
         size_t n_bad;
     } rows[] = {
-        {"", MAAR_NO_NODE, 0}, {".", MAAR_NO_NODE, 0}, {"1", 1, 0}, {". 0", 0, 0}, {"9 1", 1, 1}, {"9", MAAR_NO_NODE, 1},
+        {"", MAAR_NO_NODE, 0}, {".", MAAR_NO_NODE, 0}, {"1", 1, 0},
+        {". 0", 0, 0},         {"9 1", 1, 1},          {"9", MAAR_NO_NODE, 1},
     };
     static const uint32_t nodes[] = {0, 1};
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -384,7 +394,8 @@ static void order_is_that_of_the_first_with_an_opinion(void **state)
         assert_true(maar_vote_job_less(&session, job(world, "g"), job(world, "h")) == rows[i].less);
         assert_true(maar_vote_queue_less(&session, queue(world, "q"), queue(world, "r")) ==
                     rows[i].less);
-        assert_true(maar_vote_task_less(&session, pod(world, "p"), pod(world, "r")) == rows[i].less);
+        assert_true(maar_vote_task_less(&session, pod(world, "p"), pod(world, "r")) ==
+                    rows[i].less);
         close_tiers();
     }
 }
@@ -422,12 +433,12 @@ static void hook_is_asked_only_when_its_key_allows_it(void **state)
         enum maar_enable key;
         const char *name;
     } rows[] = {
-        {MAAR_ENABLE_JOB_ORDER, "job order"},   {MAAR_ENABLE_QUEUE_ORDER, "queue order"},
-        {MAAR_ENABLE_TASK_ORDER, "task order"}, {MAAR_ENABLE_JOB_READY, "ready"},
-        {MAAR_ENABLE_JOB_PIPELINED, "pipelined"}, {MAAR_ENABLE_JOB_STARVING, "starving"},
+        {MAAR_ENABLE_JOB_ORDER, "job order"},      {MAAR_ENABLE_QUEUE_ORDER, "queue order"},
+        {MAAR_ENABLE_TASK_ORDER, "task order"},    {MAAR_ENABLE_JOB_READY, "ready"},
+        {MAAR_ENABLE_JOB_PIPELINED, "pipelined"},  {MAAR_ENABLE_JOB_STARVING, "starving"},
         {MAAR_ENABLE_JOB_ENQUEUED, "enqueueable"}, {MAAR_ENABLE_OVERUSED, "overused"},
-        {MAAR_ENABLE_PREEMPTIVE, "preemptive"}, {MAAR_ENABLE_ALLOCATABLE, "room"},
-        {MAAR_ENABLE_BEST_NODE, "best node"},   {MAAR_ENABLE_PREEMPTABLE, "preemptable"},
+        {MAAR_ENABLE_PREEMPTIVE, "preemptive"},    {MAAR_ENABLE_ALLOCATABLE, "room"},
+        {MAAR_ENABLE_BEST_NODE, "best node"},      {MAAR_ENABLE_PREEMPTABLE, "preemptable"},
         {MAAR_ENABLE_RECLAIMABLE, "reclaimable"},
     };
     uint64_t out[1];
