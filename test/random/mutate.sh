@@ -37,7 +37,7 @@ vote-starving-asks-all | scheduler/session/votes.c | s/if (asked)$/if (false)/
 vote-overused-by-all | scheduler/session/votes.c | s/if (hook \&\& hook(SELF(listing), queue))/if (hook \&\& !hook(SELF(listing), queue))/
 vote-empty-victims-go-on | scheduler/session/votes.c | s/set = any_bit(out, n_words);/set = true;/
 vote-room-is-the-last | scheduler/session/votes.c | s/        want = room;/        want = room + 0 * want; if (want == 0) return 1;/
-commit-sends-half | scheduler/session/statement.c | s/        if (task->status == MAAR_TASK_ALLOCATED) {/        if (task->status == MAAR_TASK_ALLOCATED \&\& i == statement->base) {/
+commit-leaves-kept-members | scheduler/session/statement.c | s/if (job->n\[MAAR_TASK_ALLOCATED\] == 0)/if (true)/
 discard-keeps-the-last | scheduler/session/statement.c | s/maar_statement_rewind(statement, statement->base, false);/maar_statement_rewind(statement, statement->base + 1, false);/
 kept-room-for-ever | scheduler/session/session.c | s/if (task->status == MAAR_TASK_ALLOCATED || task->status == MAAR_TASK_PIPELINED)/if (task->status == MAAR_TASK_ALLOCATED)/
 phase-counts-bindings | scheduler/session/status.c | s/int64_t scheduled = (int64_t)maar_job_n_scheduled(job)/int64_t scheduled = (int64_t)maar_job_n_ready(job)/
