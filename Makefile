@@ -6,7 +6,7 @@
 
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help build test demo lint format asan tsan fuzz e2e bench install clean
+.PHONY: help build test demo lint format asan tsan fuzz e2e bench install clean up
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -29,6 +29,9 @@ test: ## build all, run unit tests, scenarios and recorded decisions
 
 demo: build ## play examples/ in a few acts
 	@examples/demo.sh build/release/bin
+
+up: build ## an embedded cluster and maar-scheduler beside it, for kubectl, until Ctrl-C
+	@tools/up.sh build/release/bin -f examples/1-gangs.yaml
 
 lint: ## layers, licences, format, clang-tidy, cppcheck, shellcheck
 	@tools/setup.sh build lint
