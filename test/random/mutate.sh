@@ -49,7 +49,7 @@ index-keeps-old-scores | scheduler/place/index.c | s/if (old != TIER_NONE \&\& (
 index-forgets-extremes | scheduler/place/index.c | s/if (dirty\[t\])/if (false)/
 index-ties-by-slot | scheduler/place/index.c | 0,/return rank\[l\] < rank\[r\];/s//return l > r;/
 index-later-room-is-now | scheduler/place/index.c | s/? 0 : 1;$/? 0 : 0;/
-gang-in-parts | plugins/gang.c | s/return maar_job_is_ready(job)/return maar_job_is_starving(job) || maar_job_is_ready(job)/
+gang-in-parts | plugins/gang.c | s/return roles_have(job, role_n_ready) \&\& maar_job_is_ready(job);/return roles_have(job, role_n_ready);/
 allocate-commits-anyway | actions/allocate.c | s/^    host->discard(statement);/    host->commit(statement);/
 engine-forgets-answers | scheduler/engine/engine.c | s/maar_world_bind_done(engine->world, write->uid, ok);/maar_world_bind_done(engine->world, write->uid, true);/
 engine-wakes-for-nothing | scheduler/engine/engine.c | s/engine->relevant = false;/engine->relevant = true;/

@@ -502,6 +502,43 @@ static void node_in_debt_takes_nobody(void **state)
     }
 }
 
+/* Each dimension by itself, for room that is idle and for room that is to come. */
+static void node_has_room_when_every_dimension_has(void **state)
+{
+    (void)state;
+    static const char *const dims[] = {"cpu", "memory", "pods", "nvidia.com/gpu"};
+    for (size_t i = 0; i < COUNT(dims); i++) {
+        struct maar_record *record = make_node("n0", 4000, 4 * GI);
+        set_amount(record, &record->node.allocatable, "nvidia.com/gpu", 4);
+        /* One of it for the pod that leaves, none for the next. */
+        int64_t one = !strcmp(dims[i], "cpu") ? 1000 : !strcmp(dims[i], "memory") ? GI : 1;
+        set_amount(record, &record->node.allocatable, dims[i], one);
+        take(world, record);
+        for (int k = 0; k < 2; k++) {
+            record = make_pod(k ? "next" : "leaving", "g", 1000, GI);
+            set_amount(record, &record->pod.containers[0].requests, "nvidia.com/gpu", 1);
+            if (k == 0) {
+                record->pod.deleting = true;
+                on_node(record, "n0", MAAR_POD_RUNNING);
+            }
+            take(world, record);
+        }
+        const struct maar_resource *request = &pod(world, "next")->cls->request;
+        uint32_t slot = maar_world_node(world, "n0");
+        if (maar_fits_idle(&world->nodes, request, slot))
+            fail_msg("%s is not idle", dims[i]);
+        if (!maar_fits_future(&world->nodes, request, slot))
+            fail_msg("%s is to come", dims[i]);
+        maar_world_move(world, pod(world, "next"), MAAR_TASK_PIPELINED, slot);
+        if (maar_fits_future(&world->nodes, request, slot))
+            fail_msg("%s was promised", dims[i]);
+        take_end(world, make_pod("leaving", "g", 1, 1));
+        if (!maar_fits_idle(&world->nodes, request, slot))
+            fail_msg("%s is idle", dims[i]);
+        take_end(world, make_pod("next", "g", 1, 1));
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -515,6 +552,7 @@ int main(void)
         TEST(plugin_that_declares_too_little_is_caught),
         TEST(slots_never_count_too_few),
         TEST(node_in_debt_takes_nobody),
+        TEST(node_has_room_when_every_dimension_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
