@@ -98,14 +98,12 @@ static void end_flight(struct maar_api_server *server, unsigned due)
 }
 
 /* Under the lock. With answer->code 0 no answer is to be given. */
-static void do_write(struct maar_api_request *request, const json_t *body,
+static void do_write(struct maar_api_request *request, const char *content_type, const json_t *body,
                      struct maar_answer *answer)
 {
     struct maar_api_server *server = request->server;
     struct maar_cluster_write write;
     unsigned delay = maar_cluster_options(server->cluster)->bind_delay;
-    const char *content_type = MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND,
-                                                           MHD_HTTP_HEADER_CONTENT_TYPE);
     int code = maar_cluster_begin_write(server->cluster, request->method, request->path, body,
                                         &write, answer);
     if (code == 0) {
@@ -149,10 +147,33 @@ static json_t *review_answer(const json_t *review)
     return answer;
 }
 
+/* Of the query, or of the DeleteOptions in the body of a deletion. */
+static bool is_dry_run(const struct maar_api_request *request, const json_t *body)
+{
+    const json_t *options = json_object_get(body, "deleteOptions"); /* of an Eviction */
+    bool removes = strcmp(request->method, "DELETE") == 0;
+    return *maar_api_query(request, "dryRun") ||
+           json_array_size(json_object_get(removes ? body : options, "dryRun")) > 0;
+}
+
+/* kubectl sends its built-in kinds as protobuf when it makes them itself. */
+static bool is_protobuf(const struct maar_api_request *request, const char *content_type)
+{
+    return (content_type && strstr(content_type, "application/vnd.kubernetes.protobuf")) ||
+           (request->body.n >= 4 && memcmp(request->body.data, "k8s", 4) == 0);
+}
+
 static enum MHD_Result write_object(struct maar_api_request *request)
 {
     json_error_t fault;
     json_t *body = NULL;
+    const char *content_type = MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND,
+                                                           MHD_HTTP_HEADER_CONTENT_TYPE);
+    if (request->body.n > 0 && is_protobuf(request, content_type))
+        return maar_api_reply_error(
+            request, 415, "UnsupportedMediaType",
+            "the embedded cluster takes no protobuf: write the object as JSON or YAML and use "
+            "kubectl apply -f");
     if (request->body.n > 0) {
         body = json_loadb(request->body.data, request->body.n, JSON_REJECT_DUPLICATES, &fault);
         if (!body)
@@ -165,7 +186,11 @@ static enum MHD_Result write_object(struct maar_api_request *request)
     }
     struct maar_answer answer;
     maar_store_lock(request->server->store);
-    do_write(request, body, &answer);
+    if (is_dry_run(request, body))
+        maar_api_dry_run(request->server->store, request->path, request->method, content_type, body,
+                         &answer);
+    else
+        do_write(request, content_type, body, &answer);
     enum MHD_Result result = answer.code == 0 ? MHD_NO : maar_api_reply_answer(request, &answer);
     json_decref(body); /* its texts may be shared with the stored object */
     maar_store_unlock(request->server->store);
@@ -283,7 +308,7 @@ int maar_api_server_start(const struct maar_api_server_options *options,
         MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD, (uint16_t)options->port,
         NULL, NULL, on_request, server, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&address,
         MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_CONNECTION_LIMIT, 512u,
-        MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_END);
+        MHD_OPTION_END);
     if (!server->daemon) {
         int code = errno ? errno : EIO;
         free(server->token);

@@ -160,3 +160,36 @@ int maar_api_write(struct maar_store *store, const struct maar_api_target *targe
     return maar_answer_fail(answer, 405, "MethodNotAllowed",
                             "the server does not allow this method on the requested resource");
 }
+
+/* The version that a real write would give is not given away: an object keeps its own, a new one has none. */
+static void take_back_version(const json_t *before, struct maar_answer *answer)
+{
+    json_t *version = maar_document_at(before, "metadata.resourceVersion");
+    if (!maar_document_at(answer->document, "metadata.resourceVersion"))
+        return;
+    json_t *document = json_deep_copy(answer->document);
+    json_t *metadata = json_object_get(document, "metadata");
+    if (version)
+        json_object_set(metadata, "resourceVersion", version);
+    else
+        json_object_del(metadata, "resourceVersion");
+    json_decref(answer->document);
+    answer->document = document;
+}
+
+int maar_api_dry_run(const struct maar_store *store, const char *path, const char *method,
+                     const char *content_type, const json_t *body, struct maar_answer *answer)
+{
+    struct maar_api_target target;
+    struct maar_store *clone = maar_store_clone(store);
+    if (maar_api_target_parse(clone, path, &target, answer) == 0) {
+        const struct maar_object *object =
+            maar_collection_object(target.collection, target.ns, target.name);
+        json_t *before = object ? json_incref(object->document) : NULL;
+        maar_api_write(clone, &target, method, content_type, body, answer);
+        take_back_version(before, answer);
+        json_decref(before);
+    }
+    maar_store_destroy(clone);
+    return answer->code;
+}

@@ -25,4 +25,9 @@ int maar_api_write(struct maar_store *store, const struct maar_api_target *targe
                    const char *method, const char *content_type, const json_t *body,
                    struct maar_answer *answer);
 
+/* The same on a path, but only pretended (dryRun=All): the answer is the real one and nothing changes. Under the
+ * store's lock; returns answer->code. */
+int maar_api_dry_run(const struct maar_store *store, const char *path, const char *method,
+                     const char *content_type, const json_t *body, struct maar_answer *answer);
+
 #endif

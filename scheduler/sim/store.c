@@ -301,6 +301,36 @@ struct maar_object *maar_collection_next(const struct maar_collection *collectio
     return maar_map_next(collection->objects, at, NULL, NULL, &value) ? value : NULL;
 }
 
+static void put_object(struct maar_collection *collection, const char *ns, json_t *document,
+                       uint64_t version)
+{
+    char key[600];
+    struct maar_object *object = maar_calloc(1, sizeof *object);
+    *object = (struct maar_object){maar_document_namespace(document), maar_document_name(document),
+                                   json_incref(document), version};
+    object_key(collection->type->namespaced ? ns : "", object->name, key);
+    maar_map_set(collection->objects, key, object);
+}
+
+struct maar_store *maar_store_clone(const struct maar_store *store)
+{
+    struct maar_store *clone = maar_store_create();
+    clone->now_ns = store->now_ns;
+    clone->version = store->version;
+    clone->n_uids = store->n_uids;
+    for (size_t i = 0; i < store->collections.n; i++) {
+        const struct maar_collection *from = store->collections.data[i];
+        const struct maar_api_type *type = from->type;
+        struct maar_collection *to =
+            maar_store_collection(clone, type->api_version, type->kind, type->namespaced);
+        const struct maar_object *object;
+        size_t at = 0;
+        while ((object = maar_collection_next(from, &at)))
+            put_object(to, object->ns, object->document, object->version);
+    }
+    return clone;
+}
+
 /* ---- the log ---- */
 
 static uint64_t n_changes(const struct maar_collection *collection)
@@ -505,16 +535,11 @@ int maar_store_create_object(struct maar_store *store, struct maar_collection *c
         maar_answer_fail(answer, 409, "AlreadyExists", "%s \"%s\" already exists", type->plural,
                          name);
     } else {
-        char key[600];
         stamp_identity(store, copy, ns, name, trusted);
         json_object_set_new(copy, "apiVersion", json_string(type->api_version));
         json_object_set_new(copy, "kind", json_string(type->kind));
         stamp_version(store, copy);
-        struct maar_object *object = maar_calloc(1, sizeof *object);
-        *object = (struct maar_object){maar_document_namespace(copy), maar_document_name(copy),
-                                       json_incref(copy), store->version};
-        object_key(type->namespaced ? ns : "", name, key);
-        maar_map_set(collection->objects, key, object);
+        put_object(collection, ns, copy, store->version);
         record(store, collection, MAAR_CHANGE_ADDED, copy);
         succeed(answer, 201, copy);
     }

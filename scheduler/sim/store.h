@@ -69,6 +69,9 @@ int maar_answer_fail(struct maar_answer *answer, int code, const char *reason, c
 json_t *maar_answer_status(const struct maar_answer *answer);
 
 struct maar_store *maar_store_create(void);
+/* The objects as they are now, for a write that only pretends: documents are shared, so the copy is used and destroyed
+ * under the lock of the original. It has no log and no watchers. */
+struct maar_store *maar_store_clone(const struct maar_store *store);
 /* Accepts NULL. */
 void maar_store_destroy(struct maar_store *store);
 

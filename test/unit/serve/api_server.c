@@ -3,6 +3,7 @@
 
 /* The embedded API over a socket: lists in pages, watches that resume and expire, the token, selectors. */
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -272,6 +273,75 @@ static void bad_bodies_are_refused(void **state)
     maar_text_fini(&text);
 }
 
+static void one_port_has_one_server(void **state)
+{
+    (void)state;
+    unsigned port = maar_api_server_port(server);
+    const struct maar_api_server_options options = {cluster, port, TOKEN, false};
+    struct maar_api_server *second = NULL;
+    struct maar_error err = MAAR_ERROR_INIT;
+    assert_int_equal(maar_api_server_start(&options, &second, &err), -EADDRINUSE);
+    assert_non_null(strstr(err.text, "in use"));
+    maar_api_server_stop(server);
+    assert_int_equal(maar_api_server_start(&options, &server, &err), 0);
+}
+
+static void a_dry_run_answers_and_changes_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *method;
+        const char *path;
+        const char *content_type;
+        const char *body;
+        int want;
+        const char *part;
+    } rows[] = {
+        {"POST", "pods?dryRun=All", "application/json",
+         "{\"metadata\":{\"name\":\"new\"},\"spec\":{}}", 201, "\"new\""},
+        {"POST", "pods?dryRun=All", "application/json", "{\"metadata\":{\"name\":\"p0\"}}", 409,
+         "AlreadyExists"},
+        {"PATCH", "pods/p0?dryRun=All", "application/merge-patch+json",
+         "{\"metadata\":{\"labels\":{\"half\":\"7\"}}}", 200, "\"half\":\"7\""},
+        {"PATCH", "pods/none?dryRun=All", "application/merge-patch+json", "{}", 404, "NotFound"},
+        {"POST", "pods/p0/binding?dryRun=All", "application/json", "{\"target\":{\"name\":\"n\"}}",
+         201, "Success"},
+        {"DELETE", "pods/p0?dryRun=All", "application/json", "", 200, "\"p0\""},
+        {"DELETE", "pods/p0", "application/json", "{\"dryRun\":[\"All\"]}", 200, "\"p0\""},
+        {"POST", "pods/p0/eviction", "application/json",
+         "{\"deleteOptions\":{\"dryRun\":[\"All\"]}}", 200, "\"p0\""},
+    };
+    make_pods(1);
+    json_t *before = get("/api/v1/pods");
+    struct maar_text text = MAAR_TEXT_INIT;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char path[200], headers[200];
+        snprintf(path, sizeof path, "/api/v1/namespaces/default/%s", rows[i].path);
+        snprintf(headers, sizeof headers, AUTH "Content-Type: %s\r\n", rows[i].content_type);
+        assert_int_equal(request(rows[i].method, path, headers, rows[i].body, &text), rows[i].want);
+        if (!strstr(text.data, rows[i].part) || strstr(text.data, "\"resourceVersion\":\"2\""))
+            fail_msg("%s %s: %s", rows[i].method, rows[i].path, text.data);
+        json_t *after = get("/api/v1/pods");
+        assert_true(json_equal(before, after));
+        json_decref(after);
+    }
+    json_decref(before);
+    maar_text_fini(&text);
+}
+
+static void protobuf_bodies_are_refused_with_advice(void **state)
+{
+    (void)state;
+    struct maar_text text = MAAR_TEXT_INIT;
+    assert_int_equal(request("POST", "/api/v1/namespaces",
+                             AUTH "Content-Type: application/vnd.kubernetes.protobuf\r\n", "k8s",
+                             &text),
+                     415);
+    assert_non_null(strstr(text.data, "UnsupportedMediaType"));
+    assert_non_null(strstr(text.data, "kubectl apply -f"));
+    maar_text_fini(&text);
+}
+
 static void selectors_match_as_kubectl_means_them(void **state)
 {
     (void)state;
@@ -324,6 +394,9 @@ int main(void)
         TEST(pods_come_as_protobuf_when_asked_for),
         TEST(kubectl_gets_tables),
         TEST(bad_bodies_are_refused),
+        TEST(one_port_has_one_server),
+        TEST(a_dry_run_answers_and_changes_nothing),
+        TEST(protobuf_bodies_are_refused_with_advice),
         cmocka_unit_test(selectors_match_as_kubectl_means_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
