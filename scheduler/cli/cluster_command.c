@@ -19,10 +19,12 @@
 #include "cli/command.h"
 #include "serve/api_server.h"
 #include "sim/scenario.h"
+#include "wire/wire.h"
 
 #define TICK_MS 50
 /* Changes of a kind that a watch may be behind. */
-#define LOG_LIMIT 200000
+#define LOG_LIMIT            200000
+#define MAX_KUBECONFIG_BYTES (1024u * 1024)
 
 static const char usage[] =
     "Usage: maarctl cluster up [OPTION...]\n"
@@ -31,10 +33,14 @@ static const char usage[] =
     "Simulated kubelets run what is bound. Start maar-scheduler --kubeconfig FILE beside it.\n"
     "\n"
     "      --port PORT          where to listen (default: any free port)\n"
-    "      --kubeconfig FILE    written when the server is ready (default ./kubeconfig.maar)\n"
+    "      --kubeconfig FILE    written when the server is ready (default ./kubeconfig.maar);\n"
+    "                           a file that something else wrote is left alone\n"
     "  -f, --filename FILE      manifests or a scenario to begin with; more than once\n"
     "      --no-kubelet         bound pods stay Pending until somebody writes their status\n"
-    "  -h, --help               this text\n";
+    "  -h, --help               this text\n"
+    "\n"
+    "Exit status: 0 ended by a signal, 1 the port is taken or the file cannot be written, 2 bad "
+    "input.\n";
 
 struct request {
     MAAR_VEC(const char *) files;
@@ -119,15 +125,52 @@ static void make_token(char token[33])
         snprintf(token + 2 * i, 3, "%02x", bytes[i]);
 }
 
+/* The whole of a kubeconfig that we wrote, perhaps rewritten by kubectl: one context, ours. */
+static int check_own(void *context, json_t *document, int line, struct maar_error *err)
+{
+    bool *own = context;
+    const json_t *contexts = json_object_get(document, "contexts");
+    const char *name = json_string_value(json_object_get(json_array_get(contexts, 0), "name"));
+    (void)line;
+    (void)err;
+    *own = json_array_size(contexts) == 1 && name && strcmp(name, "maar") == 0;
+    return 0;
+}
+
+/* Nobody's credentials are overwritten: a file that is there must be of our own making, or empty. */
+static int check_kubeconfig(const char *path, struct maar_error *err)
+{
+    struct stat status;
+    maar_autofree char *text = NULL;
+    size_t n = 0;
+    bool own = false;
+    if (stat(path, &status) < 0 && errno == ENOENT)
+        return 0;
+    if (!S_ISREG(status.st_mode))
+        return maar_error_set(err, -EINVAL, "--kubeconfig %s: this is no regular file", path);
+    if (status.st_size == 0)
+        return 0;
+    if (maar_file_read(path, MAX_KUBECONFIG_BYTES, &text, &n, NULL) < 0 ||
+        maar_wire_yaml_each(text, n, path, check_own, &own, NULL) < 0 || !own)
+        return maar_error_set(err, -EEXIST,
+                              "--kubeconfig %s: the file is there and was not written by this "
+                              "command; name another, or remove it",
+                              path);
+    return 0;
+}
+
 /* Appears complete or not at all. */
 static int write_kubeconfig(const char *path, const char *text, struct maar_error *err)
 {
-    maar_autofree char *draft = maar_asprintf("%s.new", path);
-    maar_autoclose int fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    maar_autofree char *draft = maar_asprintf("%s.%ld.new", path, (long)getpid());
+    maar_autoclose int fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     size_t n = strlen(text);
-    if (fd < 0 || write(fd, text, n) != (ssize_t)n || rename(draft, path) < 0)
-        return maar_error_set(err, -errno, "%s: %s", path, strerror(errno));
-    return 0;
+    if (fd >= 0 && write(fd, text, n) == (ssize_t)n && rename(draft, path) == 0)
+        return 0;
+    int code = errno ? errno : EIO;
+    if (fd >= 0)
+        unlink(draft);
+    return maar_error_set(err, -code, "%s: %s", path, strerror(code));
 }
 
 static void serve_until_signal(struct maar_cluster *cluster, const sigset_t *signals)
@@ -169,7 +212,7 @@ static int up(const struct request *request)
     const struct maar_cluster_options options = {
         .start_ns = maar_clock_wall_ns(),
         .period_ns = MAAR_SECOND_NS,
-        .kubelets = {.termination_delay = 1, .recreate = true},
+        .kubelets = {.termination_delay = 1},
         .has_kubelets = !request->no_kubelet,
     };
     sigset_t signals;
@@ -180,13 +223,18 @@ static int up(const struct request *request)
     signal(SIGPIPE, SIG_IGN);
     struct maar_cluster *cluster = maar_cluster_create(&options);
     maar_store_set_log_limit(maar_cluster_store(cluster), LOG_LIMIT);
-    int rc = load(cluster, request, &err);
+    int code = MAAR_EXIT_INPUT;
+    int rc = check_kubeconfig(request->kubeconfig, &err);
     if (rc == 0)
+        rc = load(cluster, request, &err);
+    if (rc == 0) {
         rc = serve(request, cluster, &signals, &err);
+        code = rc < 0 ? MAAR_EXIT_NO : MAAR_EXIT_OK;
+    }
     maar_cluster_destroy(cluster);
     if (rc < 0)
         fprintf(stderr, "maarctl cluster: %s\n", err.text);
-    return rc < 0 ? MAAR_EXIT_INPUT : MAAR_EXIT_OK;
+    return code;
 }
 
 int maar_cli_cluster(int argc, char **argv)
