@@ -445,18 +445,48 @@ static uint64_t exceeded_with(const struct maar_view *view, const struct account
     return exceeded;
 }
 
+/* What members of the task's own gang have been given in this plan. */
+static int64_t own_part(const struct maar_task *task, uint64_t d)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; task->job && i < task->job->n_tasks; i++) {
+        const struct maar_task *other = task->job->tasks[i];
+        if (other->status == MAAR_TASK_ALLOCATED || other->status == MAAR_TASK_PIPELINED)
+            sum += maar_resource_get(&other->cls->request, (uint32_t)d);
+    }
+    return sum;
+}
+
+/* For people: CPUs, Gi of memory, plain numbers. */
+static void amount_text(char out[32], uint64_t d, double amount)
+{
+    if (d == MAAR_DIM_MEMORY && amount >= 1 << 30)
+        snprintf(out, 32, "%.6gGi", amount / (1 << 30));
+    else if (d == MAAR_DIM_MEMORY && amount >= 1 << 20)
+        snprintf(out, 32, "%.6gMi", amount / (1 << 20));
+    else
+        snprintf(out, 32, "%.6g", d == MAAR_DIM_CPU ? amount / 1000 : amount);
+}
+
 static void explain_room(const struct maar_view *view, const struct maar_queue *queue,
-                         const struct maar_resource *request, struct maar_reasons *reasons)
+                         const struct maar_task *task, struct maar_reasons *reasons)
 {
     const struct account *account = account_of(view, queue);
-    char text[256];
+    const struct maar_resource *request = &task->cls->request;
     MAAR_EACH_DIM(d, exceeded_with(view, account, request, 1))
     {
-        double unit = d == MAAR_DIM_CPU ? 1000 : 1;
-        double scale = view->dims->policy_scale[d] * unit;
-        snprintf(text, sizeof text, "queue %s: %s %.15g used + %.15g asked > %.15g deserved",
-                 queue->name, view->dims->names[d], (double)account->allocated[d] / unit,
-                 (double)request->v[d] / unit, account->deserved.v[d] / scale);
+        char used[32], gang[64] = "", asked[32], deserved[32], text[320];
+        int64_t own = own_part(task, d);
+        amount_text(used, d, (double)(account->allocated[d] - own));
+        amount_text(asked, d, (double)request->v[d]);
+        amount_text(deserved, d, account->deserved.v[d] / view->dims->policy_scale[d]);
+        if (own > 0) {
+            char part[32];
+            amount_text(part, d, (double)own);
+            snprintf(gang, sizeof gang, "%s for this gang + ", part);
+        }
+        snprintf(text, sizeof text, "queue %s: %s %s used + %s%s asked > %s deserved", queue->name,
+                 view->dims->names[d], used, gang, asked, deserved);
         view->host->reason_add(reasons, text);
     }
 }
@@ -499,7 +529,7 @@ static uint32_t queue_room(void *self, const struct maar_view *view, const struc
     const struct account *account = account_of(view, queue);
     uint32_t room = room_for(view, account, &task->cls->request, want);
     if (room == 0 && want > 0 && reasons)
-        explain_room(view, queue, &task->cls->request, reasons);
+        explain_room(view, queue, task, reasons);
     return room;
 }
 

@@ -294,13 +294,23 @@ static void run_session(struct maar_engine *engine)
     maar_session_fini(&session);
 }
 
+static void apply_object(struct maar_engine *engine, const struct maar_delta *delta)
+{
+    const struct maar_record *record = delta->record;
+    bool changed =
+        maar_world_apply(engine->world, record, delta->type == MAAR_DELTA_DELETE);
+    engine->relevant |= changed;
+    if (changed && delta->type == MAAR_DELTA_UPSERT && *record->fault)
+        maar_log_warning("%s %s%s%s cannot be used: %s", maar_kind_name(record->kind), record->ns,
+                         *record->ns ? "/" : "", record->name, record->fault);
+}
+
 static void apply(struct maar_engine *engine, struct maar_delta *delta)
 {
     switch (delta->type) {
     case MAAR_DELTA_UPSERT:
     case MAAR_DELTA_DELETE:
-        engine->relevant |= maar_world_apply(engine->world, delta->record,
-                                             delta->type == MAAR_DELTA_DELETE);
+        apply_object(engine, delta);
         break;
     case MAAR_DELTA_SYNCED:
         engine->relevant |= !engine->synced[delta->kind];

@@ -2,8 +2,6 @@
  * Copyright The maar Authors */
 /* The table that actions get: votes, statements and placing, with the reasons noted on the way. */
 
-#include <stdio.h>
-
 #include "base/log.h"
 #include "host/action_host.h"
 #include "place/place.h"
@@ -24,21 +22,32 @@ static bool has_action(void *context, const char *name)
     return false;
 }
 
+/* What is missing of the gang: the first role short of its minimum, else members. */
+static const char *missing_text(struct maar_session *session, const struct maar_job *job)
+{
+    for (uint32_t i = 0; job->min_available >= job->min_task_total && i < job->n_roles; i++) {
+        const struct maar_role *role = &job->roles[i];
+        uint32_t n = maar_role_n_occupied(role) - role->n_pending_best_effort +
+                     role->n[MAAR_TASK_PIPELINED] + role->n[MAAR_TASK_PENDING];
+        if ((int64_t)n < role->min)
+            return maar_arena_printf(session->arena, "role %s: %u of min %d pods exist", role->name, n,
+                                     role->min);
+    }
+    return maar_arena_printf(session->arena, "%u of min %d pods exist", maar_job_n_valid(job),
+                             job->min_available);
+}
+
 static bool job_valid(void *context, const struct maar_job *job)
 {
     struct maar_session *session = context;
     struct maar_validity validity;
     if (maar_vote_job_valid(session, job, &validity))
         return true;
-    char text[512];
-    if (session->policy->conf->compatibility_volcano)
-        snprintf(text, sizeof text, "%s", validity.message);
-    else
-        snprintf(text, sizeof text, "%s (%u of min %d pods exist)", validity.message,
-                 maar_job_n_valid(job), job->min_available);
     /* Volcano says nothing of it in the conditions. */
     if (!session->policy->conf->compatibility_volcano)
-        maar_session_refuse_job(session, job, maar_arena_strdup(session->arena, text));
+        maar_session_refuse_job(session, job,
+                                maar_arena_printf(session->arena, "%s (%s)", validity.message,
+                                                  missing_text(session, job)));
     return false;
 }
 

@@ -173,7 +173,7 @@ static void set_request(struct maar_world *world, struct maar_class_entry *cls,
     maar_resource_set(world, &request, amounts);
     int64_t *v = maar_arena_calloc(cls->arena, request.n, sizeof *v);
     for (uint32_t d = 0; d < request.n; d++)
-        v[d] = maar_amount_bound(request.v[d]);
+        v[d] = maar_amount_bound_ask(request.v[d]);
     free(request.v);
     cls->view.request = (struct maar_resource){request.present, request.n, v};
     cls->view.best_effort = true;
@@ -230,8 +230,8 @@ struct maar_class_entry *maar_class_ref(struct maar_world *world, const struct m
     struct maar_amounts_record request = maar_pod_request(pod, record->arena);
     int64_t cpu = 0, memory = 0;
     maar_pod_request_nonzero(pod, &cpu, &memory);
-    cpu = maar_amount_bound(cpu);
-    memory = maar_amount_bound(memory);
+    cpu = maar_amount_bound_ask(cpu);
+    memory = maar_amount_bound_ask(memory);
 
     struct maar_label *projected = maar_calloc(labels->n ? labels->n : 1, sizeof *projected);
     uint32_t n_projected = project(world, labels, projected);

@@ -75,15 +75,26 @@ uint32_t maar_world_dim(struct maar_world *world, const char *name)
     return d;
 }
 
-/* No node offers a quadrillion of anything; the bound keeps sums over many absurd pods inside int64. It is for what
- * the ledger adds up, nodes and pods: a queue may well hold more than a pebibyte. */
-#define AMOUNT_MAX (INT64_C(1) << 50)
+/* Amounts are bounded, so that sums over many absurd objects stay inside int64; what a pod may ask for is bounded higher
+ * than what a node may offer, so that an absurd request fits nowhere. */
+#define OFFER_MAX (INT64_C(1) << 51)
+#define ASK_MAX   (INT64_C(1) << 52)
 
-int64_t maar_amount_bound(int64_t amount)
+static int64_t bound(int64_t amount, int64_t max)
 {
-    if (amount > AMOUNT_MAX)
-        return AMOUNT_MAX;
-    return amount < -AMOUNT_MAX ? -AMOUNT_MAX : amount;
+    if (amount > max)
+        return max;
+    return amount < -max ? -max : amount;
+}
+
+int64_t maar_amount_bound_offer(int64_t amount)
+{
+    return bound(amount, OFFER_MAX);
+}
+
+int64_t maar_amount_bound_ask(int64_t amount)
+{
+    return bound(amount, ASK_MAX);
 }
 
 bool maar_resource_set(struct maar_world *world, struct maar_resource *resource,

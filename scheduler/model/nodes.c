@@ -219,7 +219,7 @@ static bool set_allocatable(struct maar_world *world, uint32_t slot,
         uint32_t d = maar_world_dim(world, amounts->items[i].name);
         if (d == MAAR_NO_DIM)
             continue;
-        next[d] = maar_amount_bound(amounts->items[i].value);
+        next[d] = maar_amount_bound_offer(amounts->items[i].value);
         present |= UINT64_C(1) << d;
     }
     bool changed = present != world->node_present[slot];

@@ -9,8 +9,10 @@
 
 /* dims.c */
 void *maar_row_widen(void *row, uint32_t from, uint32_t to, size_t size);
-/* The amount, at most 2^50 either way. */
-int64_t maar_amount_bound(int64_t amount);
+/* What a node may offer: the amount, at most 2^51 either way. */
+int64_t maar_amount_bound_offer(int64_t amount);
+/* What a pod may ask for and a limit may name: at most 2^52, more than any node offers. */
+int64_t maar_amount_bound_ask(int64_t amount);
 /* Replaces the amounts of a heap-owned resource; true when they changed. Names beyond MAAR_MAX_DIMS are left out. */
 bool maar_resource_set(struct maar_world *world, struct maar_resource *resource,
                        const struct maar_amounts_record *amounts);

@@ -2,7 +2,10 @@
  * Copyright The maar Authors */
 /* Why no node takes a task: the first thing that each node lacks, counted. */
 
+#include <stdio.h>
+
 #include "base/bitset.h"
+#include "model/quantity.h"
 #include "place/place.h"
 
 /* Order of dimensions in texts: cpu, memory, then the others by name; their numbers are those of arrival. */
@@ -28,8 +31,8 @@ static uint32_t first_short(const struct maar_world *world, const struct maar_re
     return first;
 }
 
-/* The first plugin that refuses speaks; its later filters too, unless the refusal is one that evictions cannot cure. */
-static void explain_node(struct maar_session *session, const struct maar_task *task, uint32_t slot,
+/* True when the node is refused. The first plugin that refuses speaks; its later filters too, unless the refusal is one that evictions cannot cure. */
+static bool explain_node(struct maar_session *session, const struct maar_task *task, uint32_t slot,
                          struct maar_reasons *reasons)
 {
     struct maar_policy *policy = session->policy;
@@ -47,9 +50,10 @@ static void explain_node(struct maar_session *session, const struct maar_task *t
         else
             maar_reasons_add(reasons, use->filter->name);
         if (fit >= MAAR_FIT_NEVER)
-            return;
+            return true;
         refuser = use->instance;
     }
+    return refuser != NULL;
 }
 
 static int64_t greatest_node(const struct maar_world *world, uint32_t d)
@@ -59,6 +63,16 @@ static int64_t greatest_node(const struct maar_world *world, uint32_t d)
         if (maar_bit_get(world->node_live, slot) && world->nodes.allocatable[d][slot] > greatest)
             greatest = world->nodes.allocatable[d][slot];
     return greatest;
+}
+
+static void quantity(char out[32], uint32_t d, int64_t amount)
+{
+    if (d == MAAR_DIM_MEMORY)
+        maar_quantity_format_binary(amount, out);
+    else if (d == MAAR_DIM_CPU)
+        maar_quantity_format_decimal(amount, out);
+    else
+        snprintf(out, 32, "%lld", (long long)amount);
 }
 
 /* The first dimension of which no node, even when empty, has enough. */
@@ -75,16 +89,43 @@ static const char *never_fits(struct maar_session *session, const struct maar_ta
     }
     if (first == MAAR_NO_DIM)
         return "";
-    const char *name = world->dim_names[first], *unit = first == MAAR_DIM_CPU ? "m" : "";
-    return maar_arena_printf(session->arena, " It asks for %s %lld%s, the largest node has %s %lld%s.",
-                             name, (long long)request->v[first], unit, name,
-                             (long long)greatest_node(world, first), unit);
+    const char *name = world->dim_names[first];
+    int64_t greatest = greatest_node(world, first);
+    char asked[32], has[32];
+    quantity(asked, first, request->v[first]);
+    quantity(has, first, greatest);
+    if (greatest == 0)
+        return maar_arena_printf(session->arena, " It asks for %s %s, no node has any.", name, asked);
+    return maar_arena_printf(session->arena, " It asks for %s %s, the largest node has %s %s.", name,
+                             asked, name, has);
 }
 
-const char *maar_explain_task(struct maar_session *session, const struct maar_task *task, uint32_t flags)
+/* The dimension that runs out first when a node is filled with tasks like this one. */
+static uint32_t tightest(const struct maar_nodes *nodes, const struct maar_resource *request,
+                         uint32_t slot)
+{
+    uint32_t found = MAAR_NO_DIM;
+    int64_t least = INT64_MAX;
+    for (uint64_t bits = request->present; bits; bits &= bits - 1) {
+        uint32_t d = (uint32_t)__builtin_ctzll(bits);
+        if (request->v[d] <= 0)
+            continue;
+        int64_t slots = maar_node_future_idle(nodes, d, slot) / request->v[d];
+        if (slots < least) {
+            least = slots;
+            found = d;
+        }
+    }
+    return found;
+}
+
+/* With `filled`, as it will be once the nodes are full of tasks like this one. */
+static const char *explain(struct maar_session *session, const struct maar_task *task, uint32_t flags,
+                           bool filled)
 {
     const struct maar_world *world = session->world;
     const struct maar_nodes *nodes = &world->nodes;
+    const struct maar_resource *request = &task->cls->request;
     struct maar_reasons reasons;
     maar_reasons_init(&reasons, session->arena);
     uint32_t short_n[MAAR_MAX_DIMS] = {0};
@@ -93,12 +134,16 @@ const char *maar_explain_task(struct maar_session *session, const struct maar_ta
         if (!maar_bit_get(nodes->live, slot))
             continue;
         n++;
-        uint32_t d = flags & MAAR_PLACE_BEST_EFFORT ? MAAR_NO_DIM
-                                                    : first_short(world, &task->cls->request, slot);
+        if (world->node_entries.data[slot]->fault) {
+            maar_reasons_add(&reasons, "node(s) could not be read");
+            continue;
+        }
+        uint32_t d =
+            flags & MAAR_PLACE_BEST_EFFORT ? MAAR_NO_DIM : first_short(world, request, slot);
+        if (d == MAAR_NO_DIM && !explain_node(session, task, slot, &reasons) && filled)
+            d = tightest(nodes, request, slot);
         if (d != MAAR_NO_DIM)
             short_n[d]++;
-        else
-            explain_node(session, task, slot, &reasons);
     }
     for (uint32_t d = 0; d < world->dims.n; d++)
         maar_reasons_add_n(&reasons,
@@ -106,8 +151,21 @@ const char *maar_explain_task(struct maar_session *session, const struct maar_ta
                            short_n[d]);
     const char *text = maar_reasons_fit_text(&reasons, n);
     maar_reasons_fini(&reasons);
-    if (session->policy->conf->compatibility_volcano)
-        return text;
-    const char *never = never_fits(session, task);
-    return *never ? maar_arena_printf(session->arena, "%s%s", text, never) : text;
+    return text;
+}
+
+const char *maar_explain_never(struct maar_session *session, const struct maar_task *task)
+{
+    return session->policy->conf->compatibility_volcano ? "" : never_fits(session, task);
+}
+
+const char *maar_explain_task(struct maar_session *session, const struct maar_task *task, uint32_t flags)
+{
+    return maar_arena_printf(session->arena, "%s%s", explain(session, task, flags, false),
+                             maar_explain_never(session, task));
+}
+
+const char *maar_explain_gang(struct maar_session *session, const struct maar_task *task)
+{
+    return explain(session, task, 0, true);
 }

@@ -23,6 +23,11 @@ struct placing {
     uint32_t flags;
     bool compatible;
     struct refused refused;
+    struct {
+        const struct maar_class *cls; /* for which the queue had no room; NULL: none yet */
+        uint32_t n_placed;            /* by then */
+        const char *text;
+    } full;
     /* [role slot]: with MAAR_PLACE_ROLE_MEMORY, the nodes that refused one of the role. */
     struct role_memory *roles;
     struct maar_place_result result;
@@ -101,12 +106,8 @@ static struct maar_choice choose(const struct placing *p, const struct maar_task
     return maar_index_choose(p->session, task, p->flags);
 }
 
-static bool has_room(struct placing *p, const struct maar_task *task)
+static const char *room_text(const struct placing *p, const struct maar_task *task)
 {
-    if ((p->flags & MAAR_PLACE_BEST_EFFORT) || !p->job->queue)
-        return true;
-    if (maar_vote_queue_room(p->session, p->job->queue, task, 1, NULL) > 0)
-        return true;
     struct maar_reasons reasons;
     maar_reasons_init(&reasons, p->session->arena);
     maar_vote_queue_room(p->session, p->job->queue, task, 1, &reasons);
@@ -114,8 +115,25 @@ static bool has_room(struct placing *p, const struct maar_task *task)
     if (!*text)
         text = maar_arena_printf(p->session->arena, "queue %s has no room", p->job->queue->name);
     maar_reasons_fini(&reasons);
+    const char *never = maar_explain_never(p->session, task);
+    return *never ? maar_arena_printf(p->session->arena, "%s.%s", text, never) : text;
+}
+
+static bool has_room(struct placing *p, const struct maar_task *task)
+{
+    if ((p->flags & MAAR_PLACE_BEST_EFFORT) || !p->job->queue)
+        return true;
+    /* What the last one of the class was told still holds when nothing was placed since. */
+    bool known = p->full.cls == task->cls && p->full.n_placed == p->result.n_placed;
+    if (!known && maar_vote_queue_room(p->session, p->job->queue, task, 1, NULL) > 0)
+        return true;
+    if (!known) {
+        p->full.cls = task->cls;
+        p->full.n_placed = p->result.n_placed;
+        p->full.text = room_text(p, task);
+    }
     /* No node was looked at: the role is not marked as failed. */
-    maar_session_task(p->session, task)->fit_text = text;
+    maar_session_task(p->session, task)->fit_text = p->full.text;
     return false;
 }
 
@@ -254,7 +272,7 @@ static bool is_hopeless(struct placing *p, const struct maar_task *const *tasks,
     uint64_t slots = maar_index_slots(p->session, tasks[0], (uint64_t)need);
     if (slots >= (uint64_t)need)
         return false;
-    const char *text = maar_explain_task(p->session, tasks[0], 0);
+    const char *text = maar_explain_gang(p->session, tasks[0]);
     for (size_t i = 0; i < n; i++)
         maar_session_refuse_task(p->session, tasks[i], text);
     maar_session_job(p->session, job)->gang_text =

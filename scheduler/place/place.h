@@ -63,5 +63,9 @@ bool maar_is_indexable(const struct maar_session *session);
 /* explain.c: why no node fits, session's arena */
 const char *maar_explain_task(struct maar_session *session, const struct maar_task *task,
                               uint32_t flags);
+/* Why not more tasks like this one fit than do. */
+const char *maar_explain_gang(struct maar_session *session, const struct maar_task *task);
+/* " It asks for …, the largest node has …." when no node could ever hold the task, else "". */
+const char *maar_explain_never(struct maar_session *session, const struct maar_task *task);
 
 #endif

@@ -33,6 +33,7 @@ struct maar_session {
     size_t n_phases; /* PodGroups whose phase it changed: the next session may decide otherwise */
     size_t n_undo_errors; /* discards that did not restore the hash */
     size_t n_bad_answers; /* hooks that returned nonsense */
+    uint32_t n_hashed;    /* plans whose undoing is checked */
     uint32_t n_trials;    /* of the bounded searches of all gangs */
 };
 

@@ -196,13 +196,20 @@ static void write_group(struct maar_session *session, struct maar_job_entry *ent
 
 /* ---- pods ---- */
 
-static void write_pod(struct maar_session *session, struct maar_task *task, const char *reason,
-                      const char *message)
+/* What the API holds about the pod says the same: to the letter, or as a reason. */
+static bool holds(const struct maar_session *session, const struct maar_task_entry *entry,
+                  const char *reason, const char *message, bool to_the_letter)
+{
+    if (!entry->condition_reason || strcmp(entry->condition_reason, reason) != 0)
+        return false;
+    const char *held = entry->condition_message ? entry->condition_message : "";
+    return to_the_letter ? !strcmp(held, message) : maar_session_same_text(session, held, message);
+}
+
+static void send_pod(struct maar_session *session, struct maar_task *task, const char *reason,
+                     const char *message)
 {
     struct maar_task_entry *entry = maar_task_entry(task);
-    if (entry->condition_reason && !strcmp(entry->condition_reason, reason) &&
-        maar_session_same_text(session, entry->condition_message, message))
-        return;
     maar_text_replace(&entry->condition_reason, reason);
     maar_text_replace(&entry->condition_message, message);
     struct maar_write *write =
@@ -221,37 +228,47 @@ static void write_pod(struct maar_session *session, struct maar_task *task, cons
                        "FailedScheduling", message);
 }
 
-static const char *phase_text(struct maar_session *session, const struct maar_job *job)
+static void write_pod(struct maar_session *session, struct maar_task *task, const char *reason,
+                      const char *message)
+{
+    if (!holds(session, maar_task_entry(task), reason, message, false))
+        send_pod(session, task, reason, message);
+}
+
+/* Nothing was said about the pod in this session. */
+static const char *untried_text(struct maar_session *session, const struct maar_job *job)
 {
     if (maar_job_is_pending(job))
         return maar_arena_printf(session->arena,
                                  "the PodGroup %s waits to be admitted by queue %s", job->name,
                                  job->queue_name);
-    return "all nodes are unavailable";
+    return is_compatible(session) ? "all nodes are unavailable"
+                                  : "no action has tried to place it in this session";
 }
 
-static void write_waiting(struct maar_session *session, struct maar_task *task)
+/* Why the task waits; false when there is nothing to write. */
+static bool answer(struct maar_session *session, const struct maar_task *task, const char **ret_reason,
+                   const char **ret_message)
 {
     const struct maar_task_entry *entry = maar_task_entry(task);
     if (entry->fault) {
-        write_pod(session, task, "Unschedulable", entry->fault);
-        return;
+        *ret_reason = "Unschedulable";
+        *ret_message = entry->fault;
+        return true;
     }
     if (task->gated) {
         /* A real server says so itself when the pod is made. */
-        if (!entry->condition_reason)
-            write_pod(session, task, "SchedulingGated",
-                      "Scheduling is blocked due to non-empty scheduling gates");
-        return;
+        *ret_reason = "SchedulingGated";
+        *ret_message = "Scheduling is blocked due to non-empty scheduling gates";
+        return !entry->condition_reason;
     }
-    const char *reason, *message;
-    maar_task_reason(session, task, &reason, &message);
-    if (!*message)
-        message = phase_text(session, task->job);
+    maar_task_reason(session, task, ret_reason, ret_message);
+    if (!**ret_message)
+        *ret_message = untried_text(session, task->job);
     const char *gang = maar_session_job(session, task->job)->gang_text;
     if (gang)
-        message = maar_arena_printf(session->arena, "%s (%s)", message, gang);
-    write_pod(session, task, reason, message);
+        *ret_message = maar_arena_printf(session->arena, "%s (%s)", *ret_message, gang);
+    return true;
 }
 
 static bool is_waiting(const struct maar_task *task)
@@ -320,6 +337,34 @@ static void note_reason(struct maar_session *session, struct maar_job_entry *ent
                                         gang ? gang : "", gang ? ")" : ""));
 }
 
+/* The members of a gang tell one story: when one has a new reason, the others' numbers are brought up to date too. */
+static void write_members(struct maar_session *session, const struct maar_job *job)
+{
+    uint32_t n_waiting = job->n[MAAR_TASK_PENDING] + job->n[MAAR_TASK_ALLOCATED] +
+                         job->n[MAAR_TASK_PIPELINED];
+    if (n_waiting == 0)
+        return;
+    struct {
+        struct maar_task *task;
+        const char *reason;
+        const char *message;
+    } *answers = maar_arena_calloc(session->arena, n_waiting, sizeof *answers);
+    uint32_t n = 0;
+    bool news = false;
+    for (uint32_t t = 0; t < job->n_tasks && n < n_waiting; t++) {
+        struct maar_task *task = job->tasks[t];
+        if (!is_waiting(task) || !answer(session, task, &answers[n].reason, &answers[n].message))
+            continue;
+        answers[n].task = task;
+        news |= !holds(session, maar_task_entry(task), answers[n].reason, answers[n].message, false);
+        n++;
+    }
+    for (uint32_t i = 0; news && i < n; i++)
+        if (!holds(session, maar_task_entry(answers[i].task), answers[i].reason, answers[i].message,
+                   true))
+            send_pod(session, answers[i].task, answers[i].reason, answers[i].message);
+}
+
 void maar_session_write_jobs(struct maar_session *session)
 {
     struct maar_world *world = session->world;
@@ -327,11 +372,7 @@ void maar_session_write_jobs(struct maar_session *session)
         struct maar_job *job = world->sorted_jobs.data[i];
         write_group(session, maar_job_entry(job));
         note_reason(session, maar_job_entry(job));
-        uint32_t n_waiting = job->n[MAAR_TASK_PENDING] + job->n[MAAR_TASK_ALLOCATED] +
-                             job->n[MAAR_TASK_PIPELINED];
-        for (uint32_t t = 0; n_waiting > 0 && t < job->n_tasks; t++)
-            if (is_waiting(job->tasks[t]))
-                write_waiting(session, job->tasks[t]);
+        write_members(session, job);
     }
     write_outside(session);
 }

@@ -132,8 +132,8 @@ MAAR_SCORE_EACH(free_memory_scores, free_memory_score)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* Keys, types, defaults and help: `maarctl plugins example` prints them, `maarctl check` warns of
- * anything else under `arguments:`. */
+/* Keys, types, defaults and help: `maarctl plugins example` prints them; anything else under
+ * `arguments:` is warned of. */
 static const struct maar_argument arguments[] = {
     {"example.avoidLabel", MAAR_ARGUMENT_STRING, "example.com/avoid", NULL,
      "Nodes that carry a label of this key take no pods."},
