@@ -61,7 +61,8 @@ struct maar_reflector {
     bool watch_heard; /* this watch gave an event */
     bool gone;        /* the server has forgotten `version` */
     int64_t complained_ns;
-    bool complained; /* since the last success */
+    bool complained;    /* since the last success */
+    char complaint[96]; /* the last one, see cause_of */
     struct maar_reflector_counters counters;
 };
 
@@ -188,17 +189,34 @@ static void describe(const struct maar_reflector *reflector, const struct maar_k
     if (message)
         snprintf(buffer, size, "%d: %s", call->status, message);
     else
-        snprintf(buffer, size, "status %d", call->status);
+        snprintf(buffer, size, "status %d%s%.*s", call->status, call->answer.n ? ": " : "",
+                 (int)strcspn(maar_text_get(&call->answer), "\r\n"), maar_text_get(&call->answer));
     json_decref(answer);
 }
 
+/* What tells one cause from another: the status and the text without its numbers (times, ports, bytes). */
+static void cause_of(const struct maar_kube_call *call, const char *why, char *cause, size_t size)
+{
+    size_t n = (size_t)snprintf(cause, size, "%d ", call->status);
+
+    for (; *why && n + 1 < size; why++)
+        if (*why < '0' || *why > '9')
+            cause[n++] = *why;
+    cause[n] = '\0';
+}
+
+/* Once a minute, and at once when the cause is another one. */
 static void complain(struct maar_reflector *reflector, const char *doing, const char *why,
                      int64_t pause_ns)
 {
     int64_t at_ns = now_ns(reflector);
+    char cause[sizeof reflector->complaint];
 
-    if (reflector->complained && at_ns - reflector->complained_ns < COMPLAIN_AGAIN_NS)
+    cause_of(&reflector->call, why, cause, sizeof cause);
+    if (reflector->complained && strcmp(cause, reflector->complaint) == 0 &&
+        at_ns - reflector->complained_ns < COMPLAIN_AGAIN_NS)
         return;
+    memcpy(reflector->complaint, cause, sizeof cause);
     reflector->complained = true;
     reflector->complained_ns = at_ns;
     maar_log_warning("%s: %s failed, trying again in %.1f s: %s", kind_name(reflector), doing,
