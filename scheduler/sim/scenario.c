@@ -145,6 +145,7 @@ static int add_manifest(void *context, const struct maar_field *field, json_t *d
         json_decref(document);
         return rc;
     }
+    maar_scenario_check_kind(loader->scenario, field, document);
     maar_vec_push(&loader->scenario->manifests, manifest);
     return 0;
 }
@@ -272,7 +273,12 @@ static int read_file(struct loader *loader, const char *path, struct maar_error 
         return rc;
     loader->file = file;
     loader->n_documents = 0;
-    return maar_wire_yaml_each(file->text, file->n, file->path, take_document, loader, err);
+    rc = maar_wire_yaml_each(file->text, file->n, file->path, take_document, loader, err);
+    if (rc == 0 && loader->n_documents == 0)
+        rc = maar_error_set(err, -EINVAL,
+                            "%s: there is nothing in it; expected manifests or a scenario",
+                            file->path);
+    return rc;
 }
 
 /* "dir/two-gangs.yaml" → "two-gangs". */
@@ -344,6 +350,7 @@ void maar_scenario_destroy(struct maar_scenario *scenario)
     maar_vec_fini(&scenario->manifests);
     maar_vec_fini(&scenario->steps);
     maar_vec_fini(&scenario->expects);
+    maar_vec_fini(&scenario->warnings);
     maar_vec_fini(&scenario->documents);
     maar_vec_fini(&scenario->files);
     free(scenario->name);

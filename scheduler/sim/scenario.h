@@ -51,6 +51,15 @@ struct maar_scenario_expect {
     const json_t *document; /* checked for keys and types */
 };
 
+/* Objects of one kind that have no effect, from the first of them on. */
+struct maar_scenario_warning {
+    char api_version[201];
+    char kind[201];
+    struct maar_field field; /* of the first */
+    size_t n;
+    char text[700];
+};
+
 struct maar_scenario {
     MAAR_VEC(struct maar_scenario_file *) files;
     MAAR_VEC(json_t *) documents; /* own what the rest points into */
@@ -68,6 +77,7 @@ struct maar_scenario {
     MAAR_VEC(struct maar_scenario_manifest) manifests;
     MAAR_VEC(struct maar_scenario_step) steps; /* by cycle */
     MAAR_VEC(struct maar_scenario_expect) expects;
+    MAAR_VEC(struct maar_scenario_warning) warnings;
 };
 
 /* Reads files ("-" is standard input). -EINVAL with "file:line:column: key: text", or -errno of a file. */
@@ -92,5 +102,9 @@ typedef int (*maar_scenario_manifest_fn)(void *context, const struct maar_field 
 int maar_scenario_unfold(const struct maar_field *field, const json_t *document,
                          maar_scenario_manifest_fn each, void *context, struct maar_error *err);
 void maar_scenario_step_fini(struct maar_scenario_step *step);
+/* Adds to the warnings when scheduling does not see objects of the document's kind though their author may think so.
+ * The document has an identity. */
+void maar_scenario_check_kind(struct maar_scenario *scenario, const struct maar_field *field,
+                              const json_t *document);
 
 #endif

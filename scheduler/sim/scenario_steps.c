@@ -52,6 +52,7 @@ static int add_apply(void *context, const struct maar_field *field, json_t *docu
     struct apply_state *state = context;
     struct maar_scenario_manifest manifest = {document, *field};
     (void)err;
+    maar_scenario_check_kind(state->scenario, field, document);
     maar_vec_push(&state->step->apply, manifest);
     return 0;
 }

@@ -80,6 +80,43 @@ static void defaults_are_those_of_the_format(void **state)
     maar_scenario_destroy(scenario);
 }
 
+static void kinds_without_effect_are_warned_of(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *api_version;
+        const char *kind;
+        const char *want; /* NULL: no warning */
+    } rows[] = {
+        {"v1", "Pod", NULL},
+        {"v1", "ConfigMap", NULL},
+        {"networking.k8s.io/v1", "Ingress", NULL},
+        {"apps/v1", "ControllerRevision", NULL},
+        {"apps/v1", "Deployment", "not expanded into pods yet"},
+        {"batch.volcano.sh/v1alpha1", "Job", "not expanded into pods yet"},
+        {"scheduling.volcano.sh/v9", "PodGroup", "did you mean v1beta1?"},
+        {"v2", "Node", "did you mean v1?"},
+        {"scheduling.volcan.sh/v1beta1", "Queue", "did you mean scheduling.volcano.sh/v1beta1?"},
+        {"scheduling.volcano.sh/v1beta1", "PodGruop", "did you mean PodGroup?"},
+        {"example.com/v1", "Thing", "has no effect"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct maar_scenario scenario = {0};
+        const struct maar_field field = {0};
+        json_t *document =
+            json_pack("{s:s, s:s}", "apiVersion", rows[i].api_version, "kind", rows[i].kind);
+        maar_scenario_check_kind(&scenario, &field, document);
+        maar_scenario_check_kind(&scenario, &field, document);
+        assert_int_equal(scenario.warnings.n, rows[i].want ? 1 : 0);
+        if (rows[i].want) {
+            assert_int_equal(scenario.warnings.data[0].n, 2);
+            assert_non_null(strstr(scenario.warnings.data[0].text, rows[i].want));
+        }
+        maar_vec_fini(&scenario.warnings);
+        json_decref(document);
+    }
+}
+
 static void node_ranges_keep_zeros(void **state)
 {
     (void)state;
@@ -302,6 +339,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_those_of_the_format),
+        cmocka_unit_test(kinds_without_effect_are_warned_of),
         cmocka_unit_test(node_ranges_keep_zeros),
         cmocka_unit_test(a_node_gets_every_key),
         cmocka_unit_test(a_group_names_and_counts_its_pods),
