@@ -17,6 +17,8 @@
 #include "base/memory.h"
 #include "base/vec.h"
 #include "cli/command.h"
+#include "cli/simulate_table.h"
+#include "cli/simulate_warnings.h"
 #include "serve/api_server.h"
 #include "sim/scenario.h"
 #include "wire/wire.h"
@@ -57,8 +59,10 @@ static int read_arguments(struct request *request, int argc, char **argv)
         {"filename", required_argument, NULL, 'f'}, {"no-kubelet", no_argument, NULL, 'n'},
         {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
     };
+    static char name[] = "maarctl cluster"; /* for what getopt complains of */
     int option;
     optind = 1;
+    argv[0] = name;
     while ((option = getopt_long(argc, argv, "f:h", options, NULL)) != -1) {
         char *end = NULL;
         unsigned long port = 0;
@@ -112,6 +116,8 @@ static int load(struct maar_cluster *cluster, const struct request *request, str
         }
     }
     maar_cluster_complete(cluster);
+    if (rc == 0)
+        maar_simulate_warn_scenario(scenario);
     maar_scenario_destroy(scenario);
     return rc;
 }
@@ -232,8 +238,10 @@ static int up(const struct request *request)
         code = rc < 0 ? MAAR_EXIT_NO : MAAR_EXIT_OK;
     }
     maar_cluster_destroy(cluster);
-    if (rc < 0)
-        fprintf(stderr, "maarctl cluster: %s\n", err.text);
+    if (rc < 0) {
+        maar_autofree char *text = maar_simulate_escape(err.text, false);
+        fprintf(stderr, "maarctl cluster: %s\n", text);
+    }
     return code;
 }
 

@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/simulate_table.h"
 
 static const struct {
     const char *name;
@@ -44,7 +46,8 @@ static int refuse(const char *name)
     names[N_COMMANDS + 1] = "help";
     names[N_COMMANDS + 2] = NULL;
     const char *nearest = maar_text_nearest(name, names);
-    fprintf(stderr, "maarctl: unknown command \"%s\"%s%s%s\nTry: maarctl help\n", name,
+    maar_autofree char *safe = maar_simulate_escape(name, false);
+    fprintf(stderr, "maarctl: unknown command \"%s\"%s%s%s\nTry: maarctl help\n", safe,
             nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
     return MAAR_EXIT_INPUT;
 }
@@ -68,8 +71,13 @@ int main(int argc, char **argv)
         puts("maarctl " MAAR_VERSION);
         return MAAR_EXIT_OK;
     }
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
+    for (size_t i = 0; i < N_COMMANDS; i++) {
+        if (strcmp(argv[1], commands[i].name) == 0) {
+            static char name[64]; /* what getopt calls the program */
+            snprintf(name, sizeof name, "maarctl %s", argv[1]);
+            argv[1] = name;
             return commands[i].run(argc - 1, argv + 1);
+        }
+    }
     return refuse(argv[1]);
 }

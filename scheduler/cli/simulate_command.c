@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The maar Authors
 // `maarctl simulate`: reads the scenario, plays it, prints what came out.
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +16,11 @@
 #include "cli/command.h"
 #include "cli/simulate_link.h"
 #include "cli/simulate_table.h"
+#include "cli/simulate_warnings.h"
 #include "sim/report.h"
 #include "sim/simulation.h"
+
+#define MAX_CONF_BYTES (1024u * 1024)
 
 static const char usage[] =
     "Usage: maarctl simulate -f FILE... [OPTION...]\n"
@@ -71,7 +75,8 @@ static bool read_number(const char *text, unsigned long long max, unsigned long 
 
 static int complain(const char *option, const char *value, const char *expected)
 {
-    fprintf(stderr, "maarctl simulate: %s %s: expected %s\n", option, value, expected);
+    maar_autofree char *safe = maar_simulate_escape(value, false);
+    fprintf(stderr, "maarctl simulate: %s %s: expected %s\n", option, safe, expected);
     return MAAR_EXIT_INPUT;
 }
 
@@ -179,30 +184,6 @@ static int read_arguments(struct request *request, int argc, char **argv)
 
 /* ---- running ---- */
 
-/* What of scheduler.conf has no effect. */
-static void warn(const struct maar_conf *conf, const struct maar_registry *registry)
-{
-    for (size_t i = 0; i < conf->n_warnings; i++)
-        fprintf(stderr, "warning: %s:%d:%d: %s\n", conf->source, conf->warnings[i].line,
-                conf->warnings[i].column, conf->warnings[i].text);
-    size_t n = maar_registry_n_plugins(registry);
-    const char **names = maar_calloc(n + 1, sizeof *names);
-    for (size_t i = 0; i < n; i++)
-        names[i] = maar_registry_plugin(registry, i)->name;
-    for (size_t i = 0; i < conf->n_tiers; i++) {
-        for (size_t k = 0; k < conf->tiers[i].n_plugins; k++) {
-            const struct maar_conf_plugin *plugin = &conf->tiers[i].plugins[k];
-            if (maar_registry_find_plugin(registry, plugin->name))
-                continue;
-            const char *nearest = maar_text_nearest(plugin->name, names);
-            fprintf(stderr, "warning: %s:%d:%d: there is no plugin %s; it is left out%s%s%s\n",
-                    conf->source, plugin->line, plugin->column, plugin->name,
-                    nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
-        }
-    }
-    free(names);
-}
-
 static void show_progress(void *context, unsigned cycle, unsigned n_cycles)
 {
     int64_t *last_ns = context;
@@ -221,6 +202,8 @@ static int play(const struct maar_scenario *scenario, const struct maar_simulati
     int rc = maar_simulation_create(scenario, options, &simulation, err);
     if (rc < 0)
         return rc;
+    if (!options->shuffle)
+        maar_simulate_warn_conf(maar_simulation_conf(simulation), options->registry);
     rc = maar_simulation_run(simulation, err);
     if (rc < 0)
         maar_simulation_destroy(simulation);
@@ -269,14 +252,15 @@ static int print_explanations(const struct request *request,
         struct maar_text text = MAAR_TEXT_INIT;
         const char *object = request->explains.data[i];
         if (maar_engine_explain(maar_simulation_engine(simulation), object, &text) < 0) {
+            maar_autofree char *safe = maar_simulate_escape(object, false);
             fprintf(stderr, "maarctl simulate: --explain %s: there is no such pod or PodGroup\n",
-                    object);
+                    safe);
             code = MAAR_EXIT_INPUT;
         } else {
             /* Beside JSON or YAML the explanation must not spoil the document. */
             FILE *out = request->output == OUTPUT_TABLE ? stdout : stderr;
-            fprintf(out, "\n%s%s", maar_text_get(&text),
-                    text.n && text.data[text.n - 1] == '\n' ? "" : "\n");
+            maar_autofree char *safe = maar_simulate_escape(maar_text_get(&text), true);
+            fprintf(out, "\n%s%s", safe, text.n && text.data[text.n - 1] == '\n' ? "" : "\n");
         }
         maar_text_fini(&text);
     }
@@ -286,18 +270,21 @@ static int print_explanations(const struct request *request,
 static int finish(const struct request *request, struct maar_simulation *simulation)
 {
     const char *differences = maar_simulation_differences(simulation);
-    warn(maar_simulation_conf(simulation), request->options.registry);
     const struct maar_violations *violations = maar_simulation_violations(simulation);
     json_t *report = maar_report_create(simulation);
     print_report(request, report);
     json_decref(report);
     int code = print_explanations(request, simulation);
     fflush(stdout);
-    if (*differences)
-        fprintf(stderr, "Expectations not met:\n%s", differences);
-    for (size_t i = 0; request->output != OUTPUT_TABLE && i < violations->n; i++)
+    if (*differences) {
+        maar_autofree char *safe = maar_simulate_escape(differences, true);
+        fprintf(stderr, "Expectations not met:\n%s", safe);
+    }
+    for (size_t i = 0; request->output != OUTPUT_TABLE && i < violations->n; i++) {
+        maar_autofree char *safe = maar_simulate_escape(violations->data[i].text, false);
         fprintf(stderr, "cycle %u: invariant (%s): %s\n", violations->data[i].cycle,
-                violations->data[i].invariant, violations->data[i].text);
+                violations->data[i].invariant, safe);
+    }
     if (request->output == OUTPUT_TABLE && !*differences && violations->n == 0 &&
         maar_simulation_scenario(simulation)->expects.n > 0)
         puts("\nAll expectations met.");
@@ -340,6 +327,24 @@ static int load_modules(const struct request *request, struct maar_registry *reg
     return rc;
 }
 
+/* Once, for it may be a pipe; the simulation parses it for each scheduler that it starts. */
+static int read_conf(struct request *request, char **ret_text, struct maar_error *err)
+{
+    size_t n = 0;
+    if (!request->options.conf_path)
+        return 0;
+    int rc = maar_file_read(request->options.conf_path, MAX_CONF_BYTES, ret_text, &n, err);
+    if (rc < 0)
+        return rc;
+    if (strlen(*ret_text) != n)
+        return maar_error_set(err, -EINVAL, "%s: a NUL byte in it; expected text",
+                              request->options.conf_path);
+    request->options.conf_text = *ret_text;
+    if (strcmp(request->options.conf_path, "-") == 0)
+        request->options.conf_path = "<stdin>";
+    return 0;
+}
+
 static int simulate(struct request *request)
 {
     struct maar_error err = MAAR_ERROR_INIT;
@@ -347,9 +352,14 @@ static int simulate(struct request *request)
     struct maar_simulation_link *link = NULL;
     struct maar_registry *registry = maar_registry_create();
     int code = MAAR_EXIT_INPUT;
+    maar_autofree char *conf = NULL;
     int rc = load_modules(request, registry, &err);
     if (rc == 0)
+        rc = read_conf(request, &conf, &err);
+    if (rc == 0)
         rc = maar_scenario_read(request->files.data, request->files.n, &scenario, &err);
+    if (rc == 0)
+        maar_simulate_warn_scenario(scenario);
     if (request->via_api)
         link = maar_simulate_link_create();
     request->options.registry = registry;
@@ -360,8 +370,10 @@ static int simulate(struct request *request)
     }
     if (rc == 0)
         code = run(request, scenario, &err);
-    if (*err.text)
-        fprintf(stderr, "maarctl simulate: %s\n", err.text);
+    if (*err.text) {
+        maar_autofree char *text = maar_simulate_escape(err.text, false);
+        fprintf(stderr, "maarctl simulate: %s\n", text);
+    }
     maar_scenario_destroy(scenario);
     maar_simulate_link_destroy(link);
     maar_registry_destroy(registry);

@@ -26,9 +26,24 @@ static const char *text_of(const json_t *object, const char *key)
     return text ? text : "";
 }
 
+char *maar_simulate_escape(const char *text, bool lines)
+{
+    struct maar_text out = MAAR_TEXT_INIT;
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        bool wide = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0; /* U+0080 to U+009F */
+        if (wide)
+            maar_text_addf(&out, "\\x%02x", *++c);
+        else if ((*c < 0x20 || *c == 0x7f) && !(lines && *c == '\n'))
+            maar_text_addf(&out, "\\x%02x", *c);
+        else
+            maar_text_add_char(&out, (char)*c);
+    }
+    return maar_text_steal(&out);
+}
+
 static void add_cell(struct table *table, const char *text)
 {
-    char *cell = maar_strdup(text);
+    char *cell = maar_simulate_escape(text, false);
     maar_vec_push(&table->cells, cell);
 }
 
@@ -38,7 +53,8 @@ static void add_number(struct table *table, const json_t *value)
     maar_vec_push(&table->cells, cell);
 }
 
-static void print_row(struct maar_text *out, const char *const *cells, const size_t *widths, size_t n)
+static void print_row(struct maar_text *out, const char *const *cells, const size_t *widths,
+                      size_t n)
 {
     size_t pad = 2;
     for (size_t i = 0; i < n; i++) {
@@ -231,10 +247,10 @@ void maar_simulate_table(const json_t *report, struct maar_text *out)
 {
     size_t waiting = n_waiting(report), bound = n_bound(report);
     long long cycles = (long long)json_integer_value(json_object_get(report, "cycles"));
-    maar_text_addf(out, "%s: %lld cycle%s, %zu pod%s bound, %zu evicted, %zu waiting\n",
-                   text_of(report, "scenario"), cycles, cycles == 1 ? "" : "s", bound,
-                   bound == 1 ? "" : "s", json_array_size(json_object_get(report, "evictions")),
-                   waiting);
+    maar_autofree char *name = maar_simulate_escape(text_of(report, "scenario"), false);
+    maar_text_addf(out, "%s: %lld cycle%s, %zu pod%s bound, %zu evicted, %zu waiting\n", name,
+                   cycles, cycles == 1 ? "" : "s", bound, bound == 1 ? "" : "s",
+                   json_array_size(json_object_get(report, "evictions")), waiting);
     print_binds(report, out);
     print_evictions(report, out);
     print_waiting(report, out);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "sim/document.h"
@@ -55,10 +56,11 @@ static int parse_own_conf(const struct maar_simulation *simulation, struct maar_
 static int read_conf(const struct maar_simulation *simulation, struct maar_conf **ret_conf,
                      struct maar_error *err)
 {
-    const char *path = simulation->options.conf_path;
-    if (path)
-        return maar_conf_read(path, maar_registry_action_names(simulation->options.registry),
-                              ret_conf, err);
+    const char *text = simulation->options.conf_text;
+    if (text)
+        return maar_conf_parse(text, strlen(text), simulation->options.conf_path,
+                               maar_registry_action_names(simulation->options.registry), ret_conf,
+                               err);
     if (simulation->scenario->conf)
         return parse_own_conf(simulation, ret_conf, err);
     *ret_conf = maar_conf_default();
@@ -226,7 +228,11 @@ static int start_scheduler(struct maar_simulation *simulation, struct maar_error
         rc = read_conf(simulation, &options.conf, err);
     if (rc < 0)
         return rc;
+    /* What is wrong in the configuration is the caller's to say, once and not at each start. */
+    int verbosity = maar_log_verbosity();
+    maar_log_set_verbosity(-1);
     simulation->engine = maar_engine_create(&options, simulation->backend, err);
+    maar_log_set_verbosity(verbosity);
     return simulation->engine ? maar_engine_start(simulation->engine, err) : -EINVAL;
 }
 
