@@ -188,11 +188,10 @@ bool maar_world_apply(struct maar_world *world, const struct maar_record *record
 
 void maar_world_project_label(struct maar_world *world, const char *key)
 {
-    uint32_t id = maar_strings_ref(world->strings, key);
-    const char *text = maar_strings_text(world->strings, id);
     for (size_t i = 0; i < world->projected_keys.n; i++)
-        if (world->projected_keys.data[i] == text)
+        if (!strcmp(world->projected_keys.data[i], key))
             return;
+    const char *text = maar_world_intern(world, key);
     maar_vec_push(&world->projected_keys, text);
     size_t at = 0;
     void *value;

@@ -69,6 +69,16 @@ static void open_instance(struct maar_session *session, struct maar_instance *in
     }
 }
 
+/* Pods that differ in a label which some plugin reads are not alike. Keys known already cost nothing. */
+static void project_labels(struct maar_world *world, const struct maar_policy *policy)
+{
+    for (size_t i = 0; i < policy->n_instances; i++) {
+        const char *const *key = policy->instances[i].plugin->reads_pod_labels;
+        for (; key && *key; key++)
+            maar_world_project_label(world, *key);
+    }
+}
+
 void maar_session_open(struct maar_session *session, struct maar_world *world,
                        struct maar_policy *policy, struct maar_place *place, int64_t now_ns)
 {
@@ -89,6 +99,7 @@ void maar_session_open(struct maar_session *session, struct maar_world *world,
     snprintf(session->uid, sizeof session->uid, "%08x-%04x-4%03x-8%03x-%012llx",
              (unsigned)(h >> 32), (unsigned)((h >> 16) & 0xffff), (unsigned)((h >> 4) & 0xfff),
              (unsigned)(number & 0xfff), (unsigned long long)((h * 31 + number) & 0xffffffffffff));
+    project_labels(world, policy);
     maar_world_prepare(world);
     world->undo = &session->undo;
     set_view(session, &session->view);
