@@ -124,6 +124,7 @@ static void submit(struct maar_engine *engine, struct maar_write *write)
 {
     if (write->kind == MAAR_WRITE_BIND)
         engine->n_binds_in_flight++;
+    maar_world_status_sent(engine->world, write, true);
     engine->n_submitted++;
     engine->backend.ops->submit(engine->backend.self, write);
 }
@@ -225,6 +226,7 @@ static void status_failed(struct maar_engine *engine, const struct maar_delta *d
 static void write_done(struct maar_engine *engine, const struct maar_delta *delta)
 {
     bool ok = delta->code >= 200 && delta->code < 300;
+    maar_world_status_sent(engine->world, delta->write, false);
     switch (delta->write->kind) {
     case MAAR_WRITE_BIND:
         bind_done(engine, delta, ok);

@@ -193,6 +193,9 @@ static bool set_spec(struct maar_world *world, struct maar_job_entry *job,
     const struct maar_pod_group_record *group = &record->pod_group;
     struct maar_job *view = &job->view;
     bool changed = maar_world_set_text(world, &view->pod_group_uid, record->uid);
+    /* Another group under the name: what is in flight was about the old one. */
+    if (changed)
+        job->statuses_in_flight = 0;
     changed |= maar_world_set_text(world, &view->priority_class, group->priority_class);
     changed |= view->min_available != group->min_member ||
                view->has_min_resources != group->has_min_resources ||
@@ -215,6 +218,8 @@ static bool set_spec(struct maar_world *world, struct maar_job_entry *job,
 
 static bool set_status(struct maar_job_entry *job, const struct maar_pod_group_record *group)
 {
+    if (job->statuses_in_flight > 0)
+        return false;
     bool changed = job->view.phase != group->phase;
     job->view.phase = (uint8_t)group->phase;
     job->written_phase = (uint8_t)group->phase;

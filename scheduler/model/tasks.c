@@ -282,6 +282,8 @@ static bool apply_status(struct maar_world *world, struct maar_task_entry *task,
 static void apply_condition(struct maar_task_entry *task, const struct maar_pod_record *pod)
 {
     const struct maar_condition_record *condition = &pod->scheduled_condition;
+    if (task->conditions_in_flight > 0)
+        return;
     bool waits = *condition->type && !strcmp(condition->status, "False");
     maar_text_replace(&task->condition_reason, waits ? condition->reason : NULL);
     maar_text_replace(&task->condition_message, waits ? condition->message : NULL);

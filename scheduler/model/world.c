@@ -3,6 +3,7 @@
 /* The world: creation, look-ups, assumptions and reservations. The parts are in files of their own (parts.h). */
 
 #include "model/parts.h"
+#include "model/write.h"
 
 struct maar_world *maar_world_create(const struct maar_world_options *options)
 {
@@ -238,6 +239,28 @@ void maar_world_bind_done(struct maar_world *world, const char *uid, bool ok)
     maar_world_set_bind_failed(world, &task->view, true);
     maar_world_move(world, &task->view,
                     task->observed_deleting ? MAAR_TASK_RELEASING : MAAR_TASK_PENDING, MAAR_NO_NODE);
+}
+
+static void count_sent(uint32_t *n, bool sent)
+{
+    if (sent)
+        ++*n;
+    else if (*n > 0)
+        --*n;
+}
+
+void maar_world_status_sent(struct maar_world *world, const struct maar_write *write, bool sent)
+{
+    if (write->kind == MAAR_WRITE_POD_CONDITION) {
+        struct maar_task_entry *task = maar_world_task(world, write->uid);
+        if (task)
+            count_sent(&task->conditions_in_flight, sent);
+    } else if (write->kind == MAAR_WRITE_POD_GROUP_STATUS) {
+        maar_autofree char *uid = maar_asprintf("%s/%s", write->ns, write->name);
+        struct maar_job_entry *job = maar_world_job(world, uid);
+        if (job && !strcmp(job->view.pod_group_uid, write->uid))
+            count_sent(&job->statuses_in_flight, sent);
+    }
 }
 
 void maar_world_evict_done(struct maar_world *world, const char *uid, bool ok)

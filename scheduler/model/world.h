@@ -21,6 +21,7 @@
 #include "model/undo.h"
 
 struct maar_label_set;
+struct maar_write;
 
 /* Room on a node that a task holds beyond a session: after an eviction made for it, or a nomination. */
 struct maar_reservation {
@@ -50,7 +51,9 @@ struct maar_task_entry {
     struct maar_assignment *assignment;
     const char *waiting_node; /* interned name of a node that has not arrived; NULL */
     char *fault;              /* quarantined: why; NULL when sound */
-    /* What the API holds or will hold after the writes in flight: PodScheduled. */
+    /* What the API holds or will hold after the writes in flight: PodScheduled. News of an earlier state that come
+     * while one is in flight do not count. */
+    uint32_t conditions_in_flight;
     char *condition_reason;
     char *condition_message;
     /* What became of it in the last session that tried it. */
@@ -82,7 +85,8 @@ struct maar_job_entry {
     int64_t *row_gated;
     uint32_t *allocated_n; /* per dim: counted tasks that name it */
     uint32_t *pending_n;
-    /* As the API holds it or will after the writes in flight. */
+    /* As the API holds it or will after the writes in flight; news that come meanwhile do not count. */
+    uint32_t statuses_in_flight;
     uint8_t written_phase;
     int32_t written_running;
     int32_t written_succeeded;
@@ -247,6 +251,9 @@ void maar_world_set_bind_failed(struct maar_world *world, struct maar_task *task
 /* The answer to a binding: ok confirms nothing yet (the watch does), a failure makes the task Pending again. */
 void maar_world_bind_done(struct maar_world *world, const char *uid, bool ok);
 void maar_world_evict_done(struct maar_world *world, const char *uid, bool ok);
+
+/* A status write about the pod or PodGroup was submitted (sent) or answered. */
+void maar_world_status_sent(struct maar_world *world, const struct maar_write *write, bool sent);
 
 /* Holds room on a node for a pending task beyond sessions: it becomes Pipelined there. */
 void maar_world_reserve(struct maar_world *world, struct maar_task *task, uint32_t node,
