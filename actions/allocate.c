@@ -126,8 +126,7 @@ static bool take_turn(struct run *run, const struct maar_job *job)
     size_t n = sheet->n - sheet->at;
     struct maar_statement *statement = host->begin(run->session);
     size_t start = host->mark(statement);
-    struct maar_place_result result =
-        host->place(statement, job, tasks, n, run->place_flags);
+    struct maar_place_result result = host->place(statement, job, tasks, n, run->place_flags);
     sheet->at += result.n_tried;
 
     bool ready = host->job_ready(run->session, job);
@@ -180,7 +179,8 @@ static void execute(void *session, const struct maar_action_host *host,
 
 static const struct maar_argument arguments[] = {
     {"predicateErrorCacheEnable", MAAR_ARGUMENT_BOOL, "true", NULL,
-     "Under compatibility: volcano, nodes that refused one pod of a role are not asked for the next."},
+     "Under compatibility: volcano, nodes that refused one pod of a role are not asked for the "
+     "next."},
     {NULL, MAAR_ARGUMENT_BOOL, NULL, NULL, NULL},
 };
 

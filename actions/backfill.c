@@ -44,8 +44,8 @@ static const struct maar_task **sort_tasks(void *session, const struct maar_acti
     return tasks;
 }
 
-static void fill_each(void *session, const struct maar_action_host *host, const struct maar_job *job,
-                      const struct maar_task *const *tasks, size_t n)
+static void fill_each(void *session, const struct maar_action_host *host,
+                      const struct maar_job *job, const struct maar_task *const *tasks, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct maar_statement *statement = host->begin(session);
@@ -57,8 +57,8 @@ static void fill_each(void *session, const struct maar_action_host *host, const 
     }
 }
 
-static void fill_whole(void *session, const struct maar_action_host *host, const struct maar_job *job,
-                       const struct maar_task *const *tasks, size_t n)
+static void fill_whole(void *session, const struct maar_action_host *host,
+                       const struct maar_job *job, const struct maar_task *const *tasks, size_t n)
 {
     struct maar_statement *statement = host->begin(session);
     host->place(statement, job, tasks, n, MAAR_PLACE_BEST_EFFORT);
@@ -101,8 +101,7 @@ static void execute(void *session, const struct maar_action_host *host,
 }
 
 static const struct maar_argument arguments[] = {
-    {"predicateErrorCacheEnable", MAAR_ARGUMENT_BOOL, "true", NULL,
-     "Accepted for Volcano's sake."},
+    {"predicateErrorCacheEnable", MAAR_ARGUMENT_BOOL, "true", NULL, "Accepted for Volcano's sake."},
     {NULL, MAAR_ARGUMENT_BOOL, NULL, NULL, NULL},
 };
 

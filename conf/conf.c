@@ -240,14 +240,18 @@ static bool is_named(const char *name, const char *const *names)
 static int unknown_action(struct reading *reading, const struct maar_argument_node *node,
                           const char *name)
 {
-    const char *nearest = maar_text_nearest(name, reading->known_actions);
+    static const char *const of_volcano[] = {"preempt",     "reclaim",     "shuffle",
+                                             "gangpreempt", "gangreclaim", NULL};
+    bool not_built = is_named(name, of_volcano);
+    const char *nearest = not_built ? NULL : maar_text_nearest(name, reading->known_actions);
     struct maar_text known = MAAR_TEXT_INIT;
     for (const char *const *action = reading->known_actions; *action; action++)
         maar_text_addf(&known, "%s%s", known.n ? ", " : "", *action);
     int rc = maar_error_set(
         reading->err, -EINVAL,
-        "%s:%d:%d: actions: failed to find Action \"%.64s\"; %s%s%sthere are: %s",
-        reading->conf->source, node->line, node->column, name, nearest ? "did you mean " : "",
+        "%s:%d:%d: actions: failed to find Action \"%.64s\"; %s%s%s%sthere are: %s",
+        reading->conf->source, node->line, node->column, name,
+        not_built ? "known in Volcano, not built yet; " : "", nearest ? "did you mean " : "",
         nearest ? nearest : "", nearest ? "? " : "", maar_text_get(&known));
     maar_text_fini(&known);
     return rc;

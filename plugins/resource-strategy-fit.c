@@ -80,8 +80,8 @@ static void free_entries(struct entries *entries)
     free(entries->data);
 }
 
-static const struct maar_argument_node *child(const struct maar_host *host,
-                                              const struct maar_argument_node *node, const char *key)
+static const struct maar_argument_node *
+child(const struct maar_host *host, const struct maar_argument_node *node, const char *key)
 {
     for (size_t i = 0; node && i < host->node_n_children(node); i++) {
         const struct maar_argument_node *at = host->node_child(node, i);
@@ -137,8 +137,10 @@ static int read_resources(struct strategy_fit *self, const struct maar_host *hos
         struct entry *entry = add_entry(&self->resources, name, strlen(name));
         if (!settle_name(entry)) {
             char text[256];
-            snprintf(text, sizeof text,
-                     "resource-strategy-fit: resources: \"%s\" is left out: a star may only end a name", name);
+            snprintf(
+                text, sizeof text,
+                "resource-strategy-fit: resources: \"%s\" is left out: a star may only end a name",
+                name);
             host->log(1, text);
             free(entry->name);
             self->resources.n--;
@@ -248,7 +250,8 @@ static int create(const struct maar_host *host, const struct maar_arguments *arg
         self->weight = 10;
     if (read_resources(self, host, host->argument_tree(arguments, "resources"), error, n) < 0 ||
         read_sra(self, host, host->argument_tree(arguments, "sra"), error, n) < 0 ||
-        read_proportional(self, host, host->argument_tree(arguments, "proportional"), error, n) < 0) {
+        read_proportional(self, host, host->argument_tree(arguments, "proportional"), error, n) <
+            0) {
         destroy(self);
         return -EINVAL;
     }
@@ -378,7 +381,8 @@ static double score_one(const struct strategy_fit *self, const struct maar_view 
     {
         double scale = view->dims->policy_scale[d];
         double capacity = (double)view->nodes->allocatable[d][node] * scale;
-        double finally = (double)view->nodes->used[d][node] * scale + (double)cls->request.v[d] * scale;
+        double finally =
+            (double)view->nodes->used[d][node] * scale + (double)cls->request.v[d] * scale;
         double weight = (double)plan->weight[d];
         weight_sum += plan->weight[d];
         if (capacity == 0 || plan->weight[d] == 0)
@@ -417,7 +421,8 @@ static bool has_sra(void *opaque)
     return self->sra_weight > 0;
 }
 
-static bool offers_all(const struct maar_view *view, const struct maar_resource *request, uint32_t node)
+static bool offers_all(const struct maar_view *view, const struct maar_resource *request,
+                       uint32_t node)
 {
     MAAR_EACH_DIM(d, request->present)
     if (request->v[d] > 0 && view->nodes->allocatable[d][node] == 0)
@@ -454,8 +459,9 @@ static bool is_proportional(void *opaque)
 }
 
 /* The resource whose reservation the task would use up, NULL when there is none. */
-static const struct entry *find_breach(const struct strategy_fit *self, const struct maar_view *view,
-                                       const struct maar_task *task, uint32_t node)
+static const struct entry *find_breach(const struct strategy_fit *self,
+                                       const struct maar_view *view, const struct maar_task *task,
+                                       uint32_t node)
 {
     const struct maar_resource *request = &task->cls->request;
     const struct maar_nodes *nodes = view->nodes;
@@ -464,7 +470,8 @@ static const struct entry *find_breach(const struct strategy_fit *self, const st
         if (d < view->dims->n && maar_resource_get(request, d) > 0)
             return NULL;
     }
-    double cpu_left = (double)(nodes->idle[MAAR_DIM_CPU][node] - maar_resource_get(request, MAAR_DIM_CPU));
+    double cpu_left =
+        (double)(nodes->idle[MAAR_DIM_CPU][node] - maar_resource_get(request, MAAR_DIM_CPU));
     double memory_left =
         (double)(nodes->idle[MAAR_DIM_MEMORY][node] - maar_resource_get(request, MAAR_DIM_MEMORY));
     for (size_t i = 0; i < self->reserved.n; i++) {

@@ -70,12 +70,14 @@ struct maar_action_host {
     void (*keep)(struct maar_statement *statement);
     /* World and plugin state are as they were at begin, bit for bit. The statement is gone. */
     void (*discard)(struct maar_statement *statement);
-    int (*evict)(struct maar_statement *statement, const struct maar_task *task, const char *reason);
+    int (*evict)(struct maar_statement *statement, const struct maar_task *task,
+                 const char *reason);
 
     /* Places tasks[0..n) of one job in the given order: on room that is idle now, else on room that is being
      * released (Pipelined). Never more than queue room allows. */
     struct maar_place_result (*place)(struct maar_statement *statement, const struct maar_job *job,
-                                      const struct maar_task *const *tasks, size_t n, uint32_t flags);
+                                      const struct maar_task *const *tasks, size_t n,
+                                      uint32_t flags);
     /* Before a gang that could fit is given up: other orders (largest first) and a bounded search. True when the
      * job is ready now; else nothing has changed. False at once under `compatibility: volcano`. */
     bool (*place_harder)(struct maar_statement *statement, const struct maar_job *job,

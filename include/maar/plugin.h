@@ -50,31 +50,31 @@ struct maar_argument_node;
 enum maar_subject {
     MAAR_SUBJECT_CLASS = 1 << 0,
     MAAR_SUBJECT_QUEUE = 1 << 1,
-    MAAR_SUBJECT_JOB   = 1 << 2,
-    MAAR_SUBJECT_TASK  = 1 << 3,
+    MAAR_SUBJECT_JOB = 1 << 2,
+    MAAR_SUBJECT_TASK = 1 << 3,
 };
 enum maar_node_axis {
     MAAR_NODE_STATIC = 1 << 0, /* facts of the node, allocatable */
-    MAAR_NODE_LOAD   = 1 << 1, /* what runs on this node */
+    MAAR_NODE_LOAD = 1 << 1,   /* what runs on this node */
     MAAR_NODE_OTHERS = 1 << 2, /* what runs on other nodes */
-    MAAR_NODE_TIME   = 1 << 3, /* the session's clock */
+    MAAR_NODE_TIME = 1 << 3,   /* the session's clock */
 };
 #define MAAR_DEPENDS_ALL 0u
 
 /* ---- verdicts ----------------------------------------------------------------------------------------------- */
 
 enum maar_vote {
-    MAAR_REJECT  = -1,
+    MAAR_REJECT = -1,
     MAAR_ABSTAIN = 0,
-    MAAR_PERMIT  = 1,
+    MAAR_PERMIT = 1,
 };
 
 /* Answer of a filter for one node; the greatest of all filters counts. */
 enum maar_fit {
-    MAAR_FIT_OK           = 0,
+    MAAR_FIT_OK = 0,
     MAAR_FIT_UNSCHEDULABLE = 1, /* could fit after evictions */
-    MAAR_FIT_NEVER        = 2, /* UnschedulableAndUnresolvable */
-    MAAR_FIT_ERROR        = 3,
+    MAAR_FIT_NEVER = 2,         /* UnschedulableAndUnresolvable */
+    MAAR_FIT_ERROR = 3,
 };
 
 struct maar_validity {
@@ -174,8 +174,8 @@ struct maar_host {
                                 const char *value);
     /* Publishes an amount of a queue for people to read, in the plugin's units (policy_scale): set is "deserved",
      * "inqueue", …. */
-    void (*queue_amount)(void *session, const struct maar_queue *queue, const char *set, uint32_t dim,
-                         double value);
+    void (*queue_amount)(void *session, const struct maar_queue *queue, const char *set,
+                         uint32_t dim, double value);
 };
 
 /* ---- hooks -------------------------------------------------------------------------------------------------- */
@@ -253,7 +253,8 @@ struct maar_hooks {
     enum maar_vote (*sub_job_pipelined)(void *self, const struct maar_view *view,
                                         const struct maar_job *job,
                                         const struct maar_sub_job *sub_job);
-    bool (*queue_overused)(void *self, const struct maar_view *view, const struct maar_queue *queue);
+    bool (*queue_overused)(void *self, const struct maar_view *view,
+                           const struct maar_queue *queue);
     bool (*queue_preemptive)(void *self, const struct maar_view *view,
                              const struct maar_queue *queue, const struct maar_task *const *tasks,
                              size_t n);
@@ -290,12 +291,14 @@ struct maar_hooks {
     const char *const *watched_kinds; /* "group/version/plural", NULL-terminated */
 
     /* domain: gradients are rows of domains, tried row by row */
-    void (*hyper_node_order)(void *self, const struct maar_view *view, const struct maar_sub_job *sub,
+    void (*hyper_node_order)(void *self, const struct maar_view *view,
+                             const struct maar_sub_job *sub,
                              const struct maar_domain *const *domains, size_t n, double *out);
     size_t (*hyper_node_gradient_for_job)(void *self, const struct maar_view *view,
                                           const struct maar_job *job,
                                           const struct maar_domain *root, bool evict,
-                                          const struct maar_domain **out, uint32_t *row, size_t n_max);
+                                          const struct maar_domain **out, uint32_t *row,
+                                          size_t n_max);
     size_t (*hyper_node_gradient_for_sub_job)(void *self, const struct maar_view *view,
                                               const struct maar_sub_job *sub,
                                               const struct maar_domain *root, bool evict,
@@ -305,10 +308,12 @@ struct maar_hooks {
     /* victims: sets bit i of `out` for each candidate that may go; ABSTAIN leaves the plugin out */
     enum maar_vote (*preemptable)(void *self, const struct maar_view *view,
                                   const struct maar_task *evictor,
-                                  const struct maar_task *const *candidates, size_t n, uint64_t *out);
+                                  const struct maar_task *const *candidates, size_t n,
+                                  uint64_t *out);
     enum maar_vote (*reclaimable)(void *self, const struct maar_view *view,
                                   const struct maar_task *evictor,
-                                  const struct maar_task *const *candidates, size_t n, uint64_t *out);
+                                  const struct maar_task *const *candidates, size_t n,
+                                  uint64_t *out);
     enum maar_vote (*unified_evictable)(void *self, const struct maar_view *view,
                                         const struct maar_evict_context *context,
                                         const struct maar_task *const *candidates, size_t n,
@@ -329,8 +334,8 @@ struct maar_plugin {
     uint32_t abi;  /* MAAR_ABI */
     uint32_t size; /* sizeof(struct maar_plugin) */
     const char *name;
-    const char *const *aliases; /* other spellings, NULL-terminated; may be NULL */
-    const char *summary;        /* one sentence */
+    const char *const *aliases;            /* other spellings, NULL-terminated; may be NULL */
+    const char *summary;                   /* one sentence */
     const struct maar_argument *arguments; /* may be NULL */
     /* Keys that the plugin reads; the decoder drops the rest. NULL-terminated, may be NULL. */
     const char *const *reads_pod_labels;
@@ -374,9 +379,8 @@ extern const struct maar_plugin maar_plugin;
 
 /* The same for a score: double my_score(void *self, view, task, uint32_t node). */
 #define MAAR_SCORE_EACH(score_name, one)                                                           \
-    static void score_name(void *self, const struct maar_view *view,                               \
-                           const struct maar_task *task, const uint32_t *nodes, size_t n,          \
-                           double *out)                                                            \
+    static void score_name(void *self, const struct maar_view *view, const struct maar_task *task, \
+                           const uint32_t *nodes, size_t n, double *out)                           \
     {                                                                                              \
         for (size_t i = 0; i < n; i++)                                                             \
             out[i] += one(self, view, task, nodes[i]);                                             \

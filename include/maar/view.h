@@ -127,11 +127,11 @@ struct maar_host_port {
 
 /* Parts of a pod spec that no loaded policy can honour yet: such a pod waits with a reason that names them. */
 enum maar_unsupported {
-    MAAR_UNSUPPORTED_NONE         = 0,
+    MAAR_UNSUPPORTED_NONE = 0,
     MAAR_UNSUPPORTED_POD_AFFINITY = 1 << 0,
-    MAAR_UNSUPPORTED_SPREAD       = 1 << 1,
-    MAAR_UNSUPPORTED_VOLUMES      = 1 << 2, /* persistent volume claims, ephemeral volumes */
-    MAAR_UNSUPPORTED_CLAIMS       = 1 << 3, /* dynamic resource claims */
+    MAAR_UNSUPPORTED_SPREAD = 1 << 1,
+    MAAR_UNSUPPORTED_VOLUMES = 1 << 2, /* persistent volume claims, ephemeral volumes */
+    MAAR_UNSUPPORTED_CLAIMS = 1 << 3,  /* dynamic resource claims */
 };
 
 /* The scheduling part of a pod spec, shared by all pods of a class. */
@@ -198,16 +198,16 @@ struct maar_task {
     const char *role;     /* volcano.sh/task-spec, "" when unset */
     uint32_t node;        /* slot, MAAR_NO_NODE */
     uint32_t nominated_node;
-    int32_t priority;  /* spec.priority or 1; volcano.sh/task-priority overrides */
+    int32_t priority;     /* spec.priority or 1; volcano.sh/task-priority overrides */
     int32_t pod_priority; /* spec.priority or 0 */
-    uint8_t status;    /* enum maar_task_status */
-    bool preemptable;  /* volcano.sh/preemptable, true when unset */
-    bool gated;        /* spec.schedulingGates is not empty */
+    uint8_t status;       /* enum maar_task_status */
+    bool preemptable;     /* volcano.sh/preemptable, true when unset */
+    bool gated;           /* spec.schedulingGates is not empty */
     bool only_queue_gate; /* its only gate is scheduling.volcano.sh/queue-allocation-gate */
-    bool ours;         /* spec.schedulerName is one of this scheduler's */
+    bool ours;            /* spec.schedulerName is one of this scheduler's */
     int64_t created_ns;
     int64_t order_index; /* number after the last '-' of a name with three parts or more, else -1 */
-    uint32_t role_slot; /* index in job->roles, UINT32_MAX without a job */
+    uint32_t role_slot;  /* index in job->roles, UINT32_MAX without a job */
 };
 
 /* ---- jobs --------------------------------------------------------------------------------------------------- */
@@ -244,9 +244,9 @@ struct maar_job {
     int64_t min_task_total; /* sum of minTaskMember */
     bool has_min_resources;
     struct maar_resource min_resources;
-    uint8_t phase; /* enum maar_phase, as the session leaves it */
-    bool has_topology;       /* networkTopology or a sub-group's is set */
-    bool has_sub_groups;     /* subGroupPolicy is not empty */
+    uint8_t phase;       /* enum maar_phase, as the session leaves it */
+    bool has_topology;   /* networkTopology or a sub-group's is set */
+    bool has_sub_groups; /* subGroupPolicy is not empty */
     int64_t created_ns;
     uint32_t n_tasks;
     struct maar_task *const *tasks; /* in order of arrival */
@@ -349,8 +349,8 @@ struct maar_queue {
     struct maar_resource deserved;
     struct maar_resource guarantee;
     uint32_t n_jobs;
-    struct maar_job *const *jobs; /* in order of arrival */
-    const int64_t *allocated;     /* ledger row over all dims, this queue's own jobs */
+    struct maar_job *const *jobs;     /* in order of arrival */
+    const int64_t *allocated;         /* ledger row over all dims, this queue's own jobs */
     const int64_t *allocated_subtree; /* with all descendants */
     const int64_t *pending;           /* ledger row: own Pending tasks */
     uint64_t allocated_present;
@@ -383,18 +383,19 @@ struct maar_node_facts {
 struct maar_nodes {
     uint32_t n_slots;
     uint32_t n_live;
-    const uint64_t *live;          /* bitset over slots */
+    const uint64_t *live; /* bitset over slots */
     const struct maar_node_facts *facts;
-    const uint32_t *name_rank;     /* order of the node's name among the live ones: breaks ties of score */
-    int64_t *const *allocatable;   /* [dim][slot] */
-    int64_t *const *idle;          /* may be negative */
+    const uint32_t
+        *name_rank; /* order of the node's name among the live ones: breaks ties of score */
+    int64_t *const *allocatable; /* [dim][slot] */
+    int64_t *const *idle;        /* may be negative */
     int64_t *const *used;
     int64_t *const *releasing;
     int64_t *const *pipelined;
     const uint64_t *allocatable_present; /* [slot] dimensions that the node offers */
     const int64_t *nonzero_cpu_milli;    /* [slot] sums of the class values of the same names */
     const int64_t *nonzero_memory_bytes;
-    uint32_t n_releasing; /* live nodes with something in releasing */
+    uint32_t n_releasing;                  /* live nodes with something in releasing */
     struct maar_task *const *const *tasks; /* [slot][i]: pods on the node, Pipelined ones too */
     const uint32_t *n_tasks;               /* [slot] */
 };
@@ -404,7 +405,8 @@ static inline bool maar_node_is_live(const struct maar_nodes *nodes, uint32_t sl
     return slot < nodes->n_slots && ((nodes->live[slot / 64] >> (slot % 64)) & 1);
 }
 
-static inline int64_t maar_node_future_idle(const struct maar_nodes *nodes, uint32_t dim, uint32_t slot)
+static inline int64_t maar_node_future_idle(const struct maar_nodes *nodes, uint32_t dim,
+                                            uint32_t slot)
 {
     return nodes->idle[dim][slot] + nodes->releasing[dim][slot] - nodes->pipelined[dim][slot];
 }
@@ -419,14 +421,15 @@ struct maar_view {
     const struct maar_dims *dims;
     const struct maar_nodes *nodes;
     uint32_t n_jobs;
-    struct maar_job *const *jobs; /* jobs with a PodGroup and a queue that exists, in order of arrival */
+    struct maar_job *const
+        *jobs; /* jobs with a PodGroup and a queue that exists, in order of arrival */
     uint32_t n_queues;
     struct maar_queue *const *queues; /* in order of arrival */
     const int64_t *total_allocatable; /* row over all dims: sum over live nodes */
     const int64_t *total_used;        /* row: sum of used over live nodes; follows the session */
     uint64_t total_present;           /* dimensions that some node offers */
     int64_t now_ns;
-    const char *uid;   /* of the session */
+    const char *uid;    /* of the session */
     bool compatibility; /* `compatibility: volcano`: reproduce its quirks */
     /* This instance's rows, zeroed when the session opens; sizes as its descriptor says. Call host->touch before
      * each write, also in open. */

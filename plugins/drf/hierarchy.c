@@ -200,7 +200,8 @@ static void add_request(struct maar_amounts *a, const struct maar_view *view,
 {
     for (uint32_t d = 0; d < request->n; d++)
         if (request->v[d] != 0)
-            maar_amounts_set(a, d, a->v[d] + sign * (double)request->v[d] * view->dims->policy_scale[d]);
+            maar_amounts_set(a, d,
+                             a->v[d] + sign * (double)request->v[d] * view->dims->policy_scale[d]);
 }
 
 /* What the job holds, Pipelined tasks too. */
@@ -300,9 +301,9 @@ void drf_tree_update(struct drf_tree *tree, const struct maar_view *view, uint64
     tree->stamp = stamp;
 }
 
-void drf_tree_suppose(struct drf_tree *tree, const struct maar_view *view, const struct maar_job *more,
-                      const struct maar_resource *more_request, const struct maar_job *less,
-                      const struct maar_resource *less_request)
+void drf_tree_suppose(struct drf_tree *tree, const struct maar_view *view,
+                      const struct maar_job *more, const struct maar_resource *more_request,
+                      const struct maar_job *less, const struct maar_resource *less_request)
 {
     tree->more = more;
     tree->more_request = more_request;
@@ -323,7 +324,8 @@ static const struct node *descend(const struct drf_tree *tree, const struct node
     return child == NO_NODE ? NULL : &tree->nodes[child];
 }
 
-double drf_tree_compare(const struct drf_tree *tree, const struct maar_queue *l, const struct maar_queue *r)
+double drf_tree_compare(const struct drf_tree *tree, const struct maar_queue *l,
+                        const struct maar_queue *r)
 {
     const char *l_path = annotation(l, "volcano.sh/hierarchy");
     const char *r_path = annotation(r, "volcano.sh/hierarchy");

@@ -21,11 +21,12 @@ uint64_t drf_tree_next_stamp(struct drf_tree *tree);
 /* Brings shares up to date with the ledger unless they are those of `stamp`. */
 void drf_tree_update(struct drf_tree *tree, const struct maar_view *view, uint64_t stamp);
 /* < 0: l first, at the level where their paths part; the saturated one goes last. */
-double drf_tree_compare(const struct drf_tree *tree, const struct maar_queue *l, const struct maar_queue *r);
+double drf_tree_compare(const struct drf_tree *tree, const struct maar_queue *l,
+                        const struct maar_queue *r);
 /* As drf_tree_update, with `delta` (a row in ledger units, NULL for none) more on one job and less on another. The shares
  * are nobody's afterwards: the next update computes them anew. */
-void drf_tree_suppose(struct drf_tree *tree, const struct maar_view *view, const struct maar_job *more,
-                      const struct maar_resource *more_request, const struct maar_job *less,
-                      const struct maar_resource *less_request);
+void drf_tree_suppose(struct drf_tree *tree, const struct maar_view *view,
+                      const struct maar_job *more, const struct maar_resource *more_request,
+                      const struct maar_job *less, const struct maar_resource *less_request);
 
 #endif

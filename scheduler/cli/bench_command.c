@@ -180,8 +180,8 @@ static const struct maar_backend_ops sink_ops = {
 
 /* ---- records ---- */
 
-static struct maar_record *new_record(struct sink *sink, enum maar_kind kind, const char *ns, char *name,
-                                      int64_t created_s)
+static struct maar_record *new_record(struct sink *sink, enum maar_kind kind, const char *ns,
+                                      char *name, int64_t created_s)
 {
     struct maar_record *record = maar_record_create(kind);
     record->ns = ns;
@@ -194,8 +194,8 @@ static struct maar_record *new_record(struct sink *sink, enum maar_kind kind, co
     return record;
 }
 
-static void add_amount(struct maar_record *record, struct maar_amounts_record *amounts, const char *name,
-                       int64_t value)
+static void add_amount(struct maar_record *record, struct maar_amounts_record *amounts,
+                       const char *name, int64_t value)
 {
     if (!amounts->items)
         amounts->items = maar_arena_calloc(record->arena, 4, sizeof *amounts->items);
@@ -327,8 +327,8 @@ static struct outcome run_once(const struct maar_registry *registry, const struc
     outcome.n_placed = sink.n_binds;
     outcome.hash = sink.hash;
     struct maar_text text = MAAR_TEXT_INIT;
-    outcome.ok = turn.session && maar_engine_check(engine, &text) == 0 &&
-                 sink.n_binds == w->n_expected;
+    outcome.ok =
+        turn.session && maar_engine_check(engine, &text) == 0 && sink.n_binds == w->n_expected;
     if (!outcome.ok)
         fprintf(stderr, "maarctl bench: %s %s: %zu of %u pods placed\n%s", w->name, w->variant,
                 sink.n_binds, w->n_expected, maar_text_get(&text));
@@ -420,8 +420,9 @@ static void run_growth(struct options *options)
     options->failed |= !ok;
     if (options->json) {
         json_array_append_new(options->results,
-                              json_pack("{s:s, s:i, s:i, s:f, s:f, s:b}", "growth", "k", "from", 100,
-                                        "to", 8000, "perPodRatio", ratio, "limit", limit, "ok", ok));
+                              json_pack("{s:s, s:i, s:i, s:f, s:f, s:b}", "growth", "k", "from",
+                                        100, "to", 8000, "perPodRatio", ratio, "limit", limit, "ok",
+                                        ok));
         return;
     }
     printf("k    time per pod of a gang of 8000 against one of 100: %.2f (limit %.1f) %s\n", ratio,
@@ -466,16 +467,18 @@ static int bad_name(const char *name)
         if (!strcmp(names[i], name))
             return 0;
     const char *nearest = maar_text_nearest(name, names);
-    fprintf(stderr, "maarctl bench: workload \"%s\" is not known%s%s; known: W1, W1v, W2, k\n", name,
-            nearest ? ", did you mean " : "", nearest ? nearest : "");
+    fprintf(stderr, "maarctl bench: workload \"%s\" is not known%s%s; known: W1, W1v, W2, k\n",
+            name, nearest ? ", did you mean " : "", nearest ? nearest : "");
     return 2;
 }
 
 static int parse(int argc, char **argv, struct options *options)
 {
     static const struct option long_options[] = {
-        {"size", required_argument, NULL, 's'},   {"output", required_argument, NULL, 'o'},
-        {"no-reference", no_argument, NULL, 'n'}, {"help", no_argument, NULL, 'h'},
+        {"size", required_argument, NULL, 's'},
+        {"output", required_argument, NULL, 'o'},
+        {"no-reference", no_argument, NULL, 'n'},
+        {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
     int c;

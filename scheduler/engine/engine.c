@@ -32,8 +32,8 @@ struct maar_engine {
     bool synced[MAAR_N_KINDS];
     int64_t full_retry_ns;
     int64_t session_ns; /* when the last session or full retry began */
-    bool relevant;     /* something changed since the last session */
-    int64_t retry_ns;  /* when to write failed statuses again; 0: nothing failed */
+    bool relevant;      /* something changed since the last session */
+    int64_t retry_ns;   /* when to write failed statuses again; 0: nothing failed */
     size_t n_binds_in_flight;
     size_t n_submitted;
     size_t n_undo_errors;
@@ -79,9 +79,8 @@ struct maar_engine *maar_engine_create(const struct maar_engine_options *options
     engine->policy = policy;
     engine->world = maar_world_create(&world);
     engine->place = maar_place_create();
-    engine->component = maar_strdup(engine->world->scheduler_names.n == 1
-                                        ? engine->world->scheduler_names.data[0]
-                                        : "volcano");
+    engine->component = maar_strdup(
+        engine->world->scheduler_names.n == 1 ? engine->world->scheduler_names.data[0] : "volcano");
     engine->create_queues = options->create_queues;
     engine->check = options->check;
     engine->reference = options->reference;
@@ -145,7 +144,8 @@ static void tell_pod(struct maar_engine *engine, const struct maar_write *about,
     submit(engine, write);
 }
 
-static void bind_failed(struct maar_engine *engine, const struct maar_write *about, const char *text)
+static void bind_failed(struct maar_engine *engine, const struct maar_write *about,
+                        const char *text)
 {
     maar_autofree char *message =
         maar_asprintf("failed to bind to node %s: %s", about->bind.node, text);
@@ -299,8 +299,7 @@ static void run_session(struct maar_engine *engine)
 static void apply_object(struct maar_engine *engine, const struct maar_delta *delta)
 {
     const struct maar_record *record = delta->record;
-    bool changed =
-        maar_world_apply(engine->world, record, delta->type == MAAR_DELTA_DELETE);
+    bool changed = maar_world_apply(engine->world, record, delta->type == MAAR_DELTA_DELETE);
     engine->relevant |= changed;
     if (changed && delta->type == MAAR_DELTA_UPSERT && *record->fault)
         maar_log_warning("%s %s%s%s cannot be used: %s", maar_kind_name(record->kind), record->ns,
@@ -399,7 +398,8 @@ size_t maar_engine_check(const struct maar_engine *engine, struct maar_text *out
 {
     size_t n = maar_world_check(engine->world, out);
     if (engine->n_undo_errors > 0)
-        maar_text_addf(out, "%zu discarded plans did not restore the world\n", engine->n_undo_errors);
+        maar_text_addf(out, "%zu discarded plans did not restore the world\n",
+                       engine->n_undo_errors);
     return n + engine->n_undo_errors;
 }
 
@@ -434,10 +434,10 @@ static void explain_job(const struct maar_job_entry *job, struct maar_text *out)
         maar_text_addf(out, "  does not exist; %u pods name it\n", view->n_tasks);
         return;
     }
-    maar_text_addf(out, "  phase %s, queue %s%s, needs %d, has %u pods: %u running or bound, %u waiting\n",
-                   phase_names[view->phase], view->queue_name,
-                   view->queue ? "" : " (does not exist)", view->min_available, view->n_tasks,
-                   maar_job_n_allocated(view), view->n[MAAR_TASK_PENDING]);
+    maar_text_addf(
+        out, "  phase %s, queue %s%s, needs %d, has %u pods: %u running or bound, %u waiting\n",
+        phase_names[view->phase], view->queue_name, view->queue ? "" : " (does not exist)",
+        view->min_available, view->n_tasks, maar_job_n_allocated(view), view->n[MAAR_TASK_PENDING]);
     if (job->fault)
         maar_text_addf(out, "  cannot be used: %s\n", job->fault);
     if (job->reason)
@@ -448,8 +448,8 @@ static void explain_task(const struct maar_world *world, const struct maar_task_
                          struct maar_text *out)
 {
     static const char *const names[MAAR_N_TASK_STATUSES] = {
-        "waits",      "has a node",  "waits for room", "is being bound", "is bound",
-        "runs",       "is ending",   "succeeded",      "failed",         "is in an unknown state"};
+        "waits", "has a node", "waits for room", "is being bound", "is bound",
+        "runs",  "is ending",  "succeeded",      "failed",         "is in an unknown state"};
     const struct maar_task *view = &task->view;
     maar_text_addf(out, "Pod %s/%s %s", view->ns, view->name, names[view->status]);
     if (view->node != MAAR_NO_NODE)

@@ -45,9 +45,9 @@ int maar_engine_start(struct maar_engine *engine, struct maar_error *err)
 
 struct maar_turn {
     size_t n_deltas;
-    bool synced;       /* every initial list is in */
-    bool session;      /* a session ran */
-    size_t n_writes;   /* submitted by this turn */
+    bool synced;        /* every initial list is in */
+    bool session;       /* a session ran */
+    size_t n_writes;    /* submitted by this turn */
     int64_t session_ns; /* monotonic time that the session took */
 };
 /* One turn: waits at most timeout_ns for deltas (0: not at all), applies them, then runs a session if something

@@ -34,7 +34,8 @@ static const char *missing_text(struct maar_session *session, const struct maar_
     const struct maar_role *first = NULL;
     for (uint32_t i = 0; job->min_available >= job->min_task_total && i < job->n_roles; i++) {
         const struct maar_role *role = &job->roles[i];
-        if ((int64_t)role_n_valid(role) < role->min && (!first || strcmp(role->name, first->name) < 0))
+        if ((int64_t)role_n_valid(role) < role->min &&
+            (!first || strcmp(role->name, first->name) < 0))
             first = role;
     }
     if (first)
@@ -91,9 +92,8 @@ static bool queue_overused(void *context, const struct maar_queue *queue)
         if (job->n[MAAR_TASK_PENDING] == 0 || maar_session_job(session, job)->job_text)
             continue;
         if (!text)
-            text = maar_arena_printf(session->arena,
-                                     "queue %s holds what it deserves in every dimension",
-                                     queue->name);
+            text = maar_arena_printf(
+                session->arena, "queue %s holds what it deserves in every dimension", queue->name);
         maar_session_refuse_job(session, job, text);
     }
     return true;

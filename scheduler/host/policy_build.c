@@ -8,7 +8,8 @@
 #include "host/policy_build.h"
 #include "place/place.h"
 
-static void log_argument_problems(const struct maar_conf *conf, const struct maar_arguments *arguments,
+static void log_argument_problems(const struct maar_conf *conf,
+                                  const struct maar_arguments *arguments,
                                   const struct maar_argument *table)
 {
     struct maar_argument_problem problems[32];
@@ -34,7 +35,8 @@ static int create_instance(struct maar_instance *instance, struct maar_conf *con
     return 0;
 }
 
-static struct maar_instance *find_instance(struct maar_policy *policy, const struct maar_plugin *plugin)
+static struct maar_instance *find_instance(struct maar_policy *policy,
+                                           const struct maar_plugin *plugin)
 {
     for (size_t i = 0; i < policy->n_instances; i++)
         if (policy->instances[i].plugin == plugin)
@@ -43,12 +45,13 @@ static struct maar_instance *find_instance(struct maar_policy *policy, const str
 }
 
 static int add_listing(struct maar_policy *policy, const struct maar_registry *registry,
-                       struct maar_tier *tier, struct maar_conf_plugin *entry, struct maar_error *err)
+                       struct maar_tier *tier, struct maar_conf_plugin *entry,
+                       struct maar_error *err)
 {
     const struct maar_plugin *plugin = maar_registry_find_plugin(registry, entry->name);
     if (!plugin) {
-        maar_log_warning("%s:%d:%d: plugin \"%s\" is not known and is left out", policy->conf->source,
-                         entry->line, entry->column, entry->name);
+        maar_log_warning("%s:%d:%d: plugin \"%s\" is not known and is left out",
+                         policy->conf->source, entry->line, entry->column, entry->name);
         return 0;
     }
     struct maar_instance *instance = find_instance(policy, plugin);
@@ -125,7 +128,8 @@ static void add_filters(struct maar_policy *policy, struct maar_instance *instan
         const struct maar_filter *filter = &hooks->filters[i];
         if (filter->active && !filter->active(instance->self))
             continue;
-        policy->filters = maar_realloc(policy->filters, policy->n_filters + 1, sizeof *policy->filters);
+        policy->filters =
+            maar_realloc(policy->filters, policy->n_filters + 1, sizeof *policy->filters);
         policy->filters[policy->n_filters++] = (struct maar_filter_use){instance, filter};
         policy->indexable &= is_indexable(filter->subject, filter->node);
     }

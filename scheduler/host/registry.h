@@ -50,7 +50,8 @@ const char *const *maar_registry_action_names(const struct maar_registry *regist
 /* Labels and annotations that some loaded plugin declares to read: bind for the decoder. */
 bool maar_registry_reads_pod_label(const struct maar_registry *registry, const char *key);
 bool maar_registry_reads_pod_annotation(const struct maar_registry *registry, const char *key);
-bool maar_registry_reads_pod_group_annotation(const struct maar_registry *registry, const char *key);
+bool maar_registry_reads_pod_group_annotation(const struct maar_registry *registry,
+                                              const char *key);
 bool maar_registry_reads_queue_annotation(const struct maar_registry *registry, const char *key);
 
 #endif

@@ -55,7 +55,8 @@ static void check_node(struct recount *recount, uint32_t slot)
         cpu += task->cls->nonzero_cpu_milli;
         memory += task->cls->nonzero_memory_bytes;
         expect(recount, "node", task->name, "", task->node, slot);
-        expect(recount, "place on node", task->name, "", maar_task_entry(task)->node_at, (int64_t)i);
+        expect(recount, "place on node", task->name, "", maar_task_entry(task)->node_at,
+               (int64_t)i);
     }
     expect(recount, "nonzero cpu", name, "", world->node_nonzero_cpu[slot], cpu);
     expect(recount, "nonzero memory", name, "", world->node_nonzero_memory[slot], memory);
@@ -113,7 +114,8 @@ static void check_job(struct recount *recount, const struct maar_job_entry *job)
         }
         expect(recount, "allocated", job->view.uid, world->dim_names[d], job->row_allocated[d],
                allocated);
-        expect(recount, "pending", job->view.uid, world->dim_names[d], job->row_pending[d], pending);
+        expect(recount, "pending", job->view.uid, world->dim_names[d], job->row_pending[d],
+               pending);
         expect(recount, "gated", job->view.uid, world->dim_names[d], job->row_gated[d], gated);
     }
 }
@@ -133,8 +135,8 @@ static void check_queue(struct recount *recount, const struct maar_queue_entry *
         const char *dim = world->dim_names[d];
         expect(recount, "allocated", queue->view.name, dim, queue->row_allocated[d], allocated);
         expect(recount, "pending", queue->view.name, dim, queue->row_pending[d], pending);
-        expect(recount, "allocated with descendants", queue->view.name, dim,
-               queue->row_subtree[d], subtree);
+        expect(recount, "allocated with descendants", queue->view.name, dim, queue->row_subtree[d],
+               subtree);
     }
 }
 
@@ -175,7 +177,8 @@ size_t maar_world_check(const struct maar_world *world, struct maar_text *out)
     return recount.n;
 }
 
-static uint64_t hash_job(const struct maar_world *world, const struct maar_job_entry *job, uint64_t h)
+static uint64_t hash_job(const struct maar_world *world, const struct maar_job_entry *job,
+                         uint64_t h)
 {
     size_t row = world->dims.n * sizeof(int64_t);
     h = maar_hash_bytes(job->view.n, sizeof job->view.n, h);
@@ -198,7 +201,8 @@ uint64_t maar_world_hash(const struct maar_world *world)
     size_t row = world->dims.n * sizeof(int64_t);
     for (uint32_t c = 1; c < 5; c++)
         for (uint32_t d = 0; d < world->dims.n; d++)
-            h = maar_hash_bytes(world->node_columns[c][d], world->nodes.n_slots * sizeof(int64_t), h);
+            h = maar_hash_bytes(world->node_columns[c][d], world->nodes.n_slots * sizeof(int64_t),
+                                h);
     for (uint32_t slot = 0; slot < world->nodes.n_slots; slot++)
         h = maar_hash_bytes(world->node_tasks[slot], world->node_n_tasks[slot] * sizeof(void *), h);
     h = maar_hash_bytes(world->total_used, row, h);

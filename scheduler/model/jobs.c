@@ -108,7 +108,8 @@ uint32_t maar_job_role(struct maar_world *world, struct maar_job_entry *job, con
     return (uint32_t)job->roles.n - 1;
 }
 
-void maar_job_attach(struct maar_world *world, struct maar_job_entry *job, struct maar_task_entry *task)
+void maar_job_attach(struct maar_world *world, struct maar_job_entry *job,
+                     struct maar_task_entry *task)
 {
     task->job = job;
     task->view.job = &job->view;

@@ -25,7 +25,8 @@ static void add_dim(uint64_t *present, uint32_t *n, uint32_t d, int sign)
         *present &= ~(UINT64_C(1) << d);
 }
 
-static void count_allocated(struct maar_job_entry *job, const struct maar_resource *request, int sign)
+static void count_allocated(struct maar_job_entry *job, const struct maar_resource *request,
+                            int sign)
 {
     for (uint64_t bits = request->present; bits; bits &= bits - 1) {
         uint32_t d = (uint32_t)__builtin_ctzll(bits);
@@ -150,8 +151,8 @@ void maar_ledger_unlink_node(struct maar_world *world, struct maar_task_entry *t
 }
 
 /* With `at` the place in the node's list, UINT32_MAX for its end. */
-static void move(struct maar_world *world, struct maar_task_entry *task, uint8_t status, uint32_t node,
-                 uint32_t at)
+static void move(struct maar_world *world, struct maar_task_entry *task, uint8_t status,
+                 uint32_t node, uint32_t at)
 {
     maar_ledger_count(world, task, -1);
     maar_ledger_unlink_node(world, task);

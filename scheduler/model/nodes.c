@@ -192,7 +192,8 @@ static void set_facts(struct maar_world *world, uint32_t slot, const struct maar
     }
     for (uint32_t i = 0; i < node->n_taints; i++) {
         struct maar_taint taint = {maar_world_intern(world, node->taints[i].key),
-                                   maar_world_intern(world, node->taints[i].value), node->taints[i].effect};
+                                   maar_world_intern(world, node->taints[i].value),
+                                   node->taints[i].effect};
         maar_vec_push(&taints, taint);
     }
     clear_facts(world, entry);
@@ -266,7 +267,8 @@ static uint32_t add_node(struct maar_world *world, const struct maar_record *rec
     uint32_t slot = take_slot(world);
     struct maar_node_entry *entry = world->node_entries.data[slot];
     entry->uid = maar_strdup(record->uid);
-    world->node_facts[slot] = (struct maar_node_facts){.name = maar_world_intern(world, record->name)};
+    world->node_facts[slot] =
+        (struct maar_node_facts){.name = maar_world_intern(world, record->name)};
     maar_bit_set(world->node_live, slot);
     world->nodes.n_live++;
     maar_map_set(world->nodes_by_name, record->name, (void *)((uintptr_t)slot + 1));

@@ -24,8 +24,8 @@ void maar_world_unintern(struct maar_world *world, const char *text);
 /* Replaces an interned text; true when it changed. */
 bool maar_world_set_text(struct maar_world *world, const char **slot, const char *text);
 /* Replaces a heap-owned list of interned labels; true when it changed. n 0 frees it. */
-bool maar_world_set_labels(struct maar_world *world, const struct maar_label **slot, uint32_t *n_slot,
-                           const struct maar_label *labels, uint32_t n);
+bool maar_world_set_labels(struct maar_world *world, const struct maar_label **slot,
+                           uint32_t *n_slot, const struct maar_label *labels, uint32_t n);
 
 /* class.c: the class of a pod record, created when new; counts one task. */
 struct maar_class_entry *maar_class_ref(struct maar_world *world, const struct maar_record *record,
@@ -62,7 +62,8 @@ void maar_nodes_unwait(struct maar_world *world, struct maar_task_entry *task);
 /* jobs.c */
 bool maar_jobs_apply(struct maar_world *world, const struct maar_record *record, bool deleted);
 struct maar_job_entry *maar_job_get(struct maar_world *world, const char *ns, const char *name);
-void maar_job_attach(struct maar_world *world, struct maar_job_entry *job, struct maar_task_entry *task);
+void maar_job_attach(struct maar_world *world, struct maar_job_entry *job,
+                     struct maar_task_entry *task);
 void maar_job_detach(struct maar_world *world, struct maar_task_entry *task);
 uint32_t maar_job_role(struct maar_world *world, struct maar_job_entry *job, const char *role);
 void maar_job_publish(struct maar_job_entry *job);
@@ -90,6 +91,5 @@ void maar_tasks_renominate(struct maar_world *world);
 void maar_ledger_count(struct maar_world *world, struct maar_task_entry *task, int sign);
 void maar_ledger_link_node(struct maar_world *world, struct maar_task_entry *task, uint32_t at);
 void maar_ledger_unlink_node(struct maar_world *world, struct maar_task_entry *task);
-
 
 #endif

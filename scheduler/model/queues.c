@@ -144,8 +144,7 @@ static void rebuild_tree(struct maar_world *world)
         struct maar_queue_entry *queue = world->queue_slots.data[i];
         if (!queue->exists || !queue->parent_name)
             continue;
-        struct maar_queue_entry *parent =
-            maar_map_find(world->queues_by_name, queue->parent_name);
+        struct maar_queue_entry *parent = maar_map_find(world->queues_by_name, queue->parent_name);
         if (!parent || !parent->exists || in_cycle(world, queue))
             continue;
         queue->view.parent = &parent->view;

@@ -87,7 +87,7 @@ struct maar_pod_record {
     struct maar_container_record *init_containers;
     struct maar_amounts_record pod_level; /* spec.resources.requests */
     struct maar_amounts_record overhead;
-    bool resize_infeasible; /* condition PodResizePending with reason Infeasible */
+    bool resize_infeasible;    /* condition PodResizePending with reason Infeasible */
     struct maar_pod_spec spec; /* texts not interned yet */
     /* The conditions that the scheduler writes: PodScheduled. type is "" when the pod has none. */
     struct maar_condition_record scheduled_condition;
@@ -188,8 +188,8 @@ struct maar_delta {
     struct maar_record *record; /* owned by whoever holds the delta */
     /* MAAR_DELTA_DONE: the write comes back to its maker, who destroys it. */
     struct maar_write *write;
-    int code;            /* HTTP status; 2xx is success, 0 when no answer came */
-    char message[256];   /* the server's message, "" on success */
+    int code;          /* HTTP status; 2xx is success, 0 when no answer came */
+    char message[256]; /* the server's message, "" on success */
 };
 
 /* Frees what the delta owns (not the delta itself). */

@@ -234,8 +234,8 @@ static bool apply_plain(struct maar_world *world, struct maar_task_entry *task,
 
 /* Takes over the observed status and node. The node may be one that has not arrived: then the task waits for it and
  * counts in its job already. */
-static void move_to(struct maar_world *world, struct maar_task_entry *task, enum maar_task_status status,
-                    const char *node_name)
+static void move_to(struct maar_world *world, struct maar_task_entry *task,
+                    enum maar_task_status status, const char *node_name)
 {
     if (task->reserved)
         maar_world_release(world, &task->view);

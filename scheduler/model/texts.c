@@ -34,8 +34,8 @@ static bool same_labels(const struct maar_label *l, const struct maar_label *r, 
     return true;
 }
 
-bool maar_world_set_labels(struct maar_world *world, const struct maar_label **slot, uint32_t *n_slot,
-                           const struct maar_label *labels, uint32_t n)
+bool maar_world_set_labels(struct maar_world *world, const struct maar_label **slot,
+                           uint32_t *n_slot, const struct maar_label *labels, uint32_t n)
 {
     if (*n_slot == n && same_labels(*slot, labels, n))
         return false;

@@ -21,8 +21,8 @@ enum maar_undo_kind {
 
 struct maar_undo_entry {
     enum maar_undo_kind kind;
-    uint8_t status;  /* MOVE: the status before; PHASE: the phase before */
-    uint32_t node;   /* MOVE: the node before */
+    uint8_t status;   /* MOVE: the status before; PHASE: the phase before */
+    uint32_t node;    /* MOVE: the node before */
     uint32_t node_at; /* MOVE: the place in that node's list */
     union {
         struct maar_task *task;

@@ -147,12 +147,11 @@ static bool apply_priority_class(struct maar_world *world, const struct maar_rec
                                  bool deleted)
 {
     const struct maar_priority_class_record *next = &record->priority_class;
-    struct maar_priority_class_record *cls =
-        maar_map_remove(world->priority_classes, record->name);
+    struct maar_priority_class_record *cls = maar_map_remove(world->priority_classes, record->name);
     if (!cls && deleted)
         return false;
-    bool changed = !cls || deleted || cls->value != next->value ||
-                   cls->global_default != next->global_default;
+    bool changed =
+        !cls || deleted || cls->value != next->value || cls->global_default != next->global_default;
     if (deleted) {
         free(cls);
     } else {
@@ -211,7 +210,6 @@ void maar_world_project_label(struct maar_world *world, const char *key)
 
 /* ---- assumptions ---- */
 
-
 void maar_world_set_bind_failed(struct maar_world *world, struct maar_task *task, bool failed)
 {
     (void)world;
@@ -238,7 +236,8 @@ void maar_world_bind_done(struct maar_world *world, const char *uid, bool ok)
     maar_nodes_unwait(world, task);
     maar_world_set_bind_failed(world, &task->view, true);
     maar_world_move(world, &task->view,
-                    task->observed_deleting ? MAAR_TASK_RELEASING : MAAR_TASK_PENDING, MAAR_NO_NODE);
+                    task->observed_deleting ? MAAR_TASK_RELEASING : MAAR_TASK_PENDING,
+                    MAAR_NO_NODE);
 }
 
 static void count_sent(uint32_t *n, bool sent)

@@ -40,13 +40,14 @@ struct maar_task_entry {
     uint32_t job_at;            /* place in its job's list, or in world->loose */
     uint8_t observed_phase;     /* enum maar_pod_phase */
     bool observed_deleting;
-    bool assumed;        /* Binding (or evicted) by us, not confirmed yet */
-    bool bind_in_flight; /* its binding was submitted and not answered */
-    bool reserved;       /* Pipelined by a reservation, not by the session */
+    bool assumed;         /* Binding (or evicted) by us, not confirmed yet */
+    bool bind_in_flight;  /* its binding was submitted and not answered */
+    bool reserved;        /* Pipelined by a reservation, not by the session */
     bool evict_requested; /* Releasing by us; released_ns is not observed yet */
     bool bind_failed;     /* its last binding was refused: it is placed again before other work */
     bool loose;           /* in world->loose, at job_at */
-    char *nominated_name; /* status.nominatedNodeName; NULL: none. Such tasks are in world->nominated */
+    char *
+        nominated_name; /* status.nominatedNodeName; NULL: none. Such tasks are in world->nominated */
     /* Annotations that plugins merge into the binding, session's arena; NULL: none. */
     struct maar_assignment *assignment;
     const char *waiting_node; /* interned name of a node that has not arrived; NULL */
@@ -58,7 +59,8 @@ struct maar_task_entry {
     char *condition_message;
     /* What became of it in the last session that tried it. */
     uint64_t tried_session; /* number of that session */
-    uint8_t tried_status;   /* status it had before a plan was discarded, MAAR_N_TASK_STATUSES: none */
+    uint8_t
+        tried_status; /* status it had before a plan was discarded, MAAR_N_TASK_STATUSES: none */
     uint32_t tried_node;
     const char *fit_text; /* session's arena: why no node fits; NULL */
 };
@@ -77,7 +79,7 @@ struct maar_job_entry {
     MAAR_VEC(struct maar_role) roles;
     struct maar_queue_entry *queue; /* also when the queue does not exist */
     uint32_t queue_at;
-    bool exists; /* the PodGroup is there */
+    bool exists;            /* the PodGroup is there */
     uint32_t n_bind_failed; /* tasks with bind_failed */
     char *fault;
     int64_t *row_allocated; /* world->row_width entries each */
@@ -96,9 +98,9 @@ struct maar_job_entry {
     /* The current answer to "why does it wait": one line; NULL when it does not. */
     char *reason;
     uint64_t tried_session; /* number of the session the fields below belong to */
-    uint64_t failed_roles;  /* bit i: a task of role i found no node (roles above 63 share bit 63) */
-    const char *job_text;   /* session's arena: why the whole job was refused; NULL */
-    const char *gang_text;  /* session's arena: how many of the gang fit; NULL */
+    uint64_t failed_roles; /* bit i: a task of role i found no node (roles above 63 share bit 63) */
+    const char *job_text;  /* session's arena: why the whole job was refused; NULL */
+    const char *gang_text; /* session's arena: how many of the gang fit; NULL */
     /* The condition that a plugin asks for, session's arena; type NULL: none. */
     const char *condition_type;
     const char *condition_reason;
@@ -169,16 +171,16 @@ struct maar_world {
     const char *dim_names[MAAR_MAX_DIMS];
     double dim_scales[MAAR_MAX_DIMS];
     /* Objects. */
-    struct maar_map *tasks_by_uid;   /* -> struct maar_task_entry */
-    struct maar_map *jobs_by_name;   /* "ns/name" -> struct maar_job_entry */
-    struct maar_map *queues_by_name; /* -> struct maar_queue_entry */
-    struct maar_map *nodes_by_name;  /* -> slot + 1 */
-    struct maar_map *priority_classes; /* -> struct maar_priority_class_record */
-    struct maar_map *classes_by_key; /* -> struct maar_class_entry */
-    struct maar_map *label_sets;     /* -> struct maar_label_set */
+    struct maar_map *tasks_by_uid;                /* -> struct maar_task_entry */
+    struct maar_map *jobs_by_name;                /* "ns/name" -> struct maar_job_entry */
+    struct maar_map *queues_by_name;              /* -> struct maar_queue_entry */
+    struct maar_map *nodes_by_name;               /* -> slot + 1 */
+    struct maar_map *priority_classes;            /* -> struct maar_priority_class_record */
+    struct maar_map *classes_by_key;              /* -> struct maar_class_entry */
+    struct maar_map *label_sets;                  /* -> struct maar_label_set */
     MAAR_VEC(struct maar_task_entry *) nominated; /* pods with a nominated node, there or not */
-    MAAR_VEC(struct maar_task_entry *) loose; /* pods of ours that name no PodGroup */
-    struct maar_map *waiting_nodes;  /* node name -> list of tasks whose node has not arrived */
+    MAAR_VEC(struct maar_task_entry *) loose;     /* pods of ours that name no PodGroup */
+    struct maar_map *waiting_nodes; /* node name -> list of tasks whose node has not arrived */
     int32_t default_priority;
     MAAR_VEC(struct maar_job_entry *) job_slots;     /* NULL: free */
     MAAR_VEC(struct maar_queue_entry *) queue_slots; /* NULL: free */

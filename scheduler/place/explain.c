@@ -95,9 +95,10 @@ static const char *never_fits(struct maar_session *session, const struct maar_ta
     quantity(asked, first, request->v[first]);
     quantity(has, first, greatest);
     if (greatest == 0)
-        return maar_arena_printf(session->arena, " It asks for %s %s, no node has any.", name, asked);
-    return maar_arena_printf(session->arena, " It asks for %s %s, the largest node has %s %s.", name,
-                             asked, name, has);
+        return maar_arena_printf(session->arena, " It asks for %s %s, no node has any.", name,
+                                 asked);
+    return maar_arena_printf(session->arena, " It asks for %s %s, the largest node has %s %s.",
+                             name, asked, name, has);
 }
 
 /* The dimension that runs out first when a node is filled with tasks like this one. */
@@ -120,8 +121,8 @@ static uint32_t tightest(const struct maar_nodes *nodes, const struct maar_resou
 }
 
 /* With `filled`, as it will be once the nodes are full of tasks like this one. */
-static const char *explain(struct maar_session *session, const struct maar_task *task, uint32_t flags,
-                           bool filled)
+static const char *explain(struct maar_session *session, const struct maar_task *task,
+                           uint32_t flags, bool filled)
 {
     const struct maar_world *world = session->world;
     const struct maar_nodes *nodes = &world->nodes;
@@ -146,9 +147,9 @@ static const char *explain(struct maar_session *session, const struct maar_task 
             short_n[d]++;
     }
     for (uint32_t d = 0; d < world->dims.n; d++)
-        maar_reasons_add_n(&reasons,
-                           maar_arena_printf(session->arena, "Insufficient %s", world->dim_names[d]),
-                           short_n[d]);
+        maar_reasons_add_n(
+            &reasons, maar_arena_printf(session->arena, "Insufficient %s", world->dim_names[d]),
+            short_n[d]);
     const char *text = maar_reasons_fit_text(&reasons, n);
     maar_reasons_fini(&reasons);
     return text;
@@ -159,7 +160,8 @@ const char *maar_explain_never(struct maar_session *session, const struct maar_t
     return session->policy->conf->compatibility_volcano ? "" : never_fits(session, task);
 }
 
-const char *maar_explain_task(struct maar_session *session, const struct maar_task *task, uint32_t flags)
+const char *maar_explain_task(struct maar_session *session, const struct maar_task *task,
+                              uint32_t flags)
 {
     return maar_arena_printf(session->arena, "%s%s", explain(session, task, flags, false),
                              maar_explain_never(session, task));

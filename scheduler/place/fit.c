@@ -7,7 +7,8 @@
 
 #include "place/place.h"
 
-bool maar_fits_idle(const struct maar_nodes *nodes, const struct maar_resource *request, uint32_t slot)
+bool maar_fits_idle(const struct maar_nodes *nodes, const struct maar_resource *request,
+                    uint32_t slot)
 {
     if (nodes->idle[MAAR_DIM_CPU][slot] < 0 || nodes->idle[MAAR_DIM_MEMORY][slot] < 0)
         return false;
@@ -19,7 +20,8 @@ bool maar_fits_idle(const struct maar_nodes *nodes, const struct maar_resource *
     return true;
 }
 
-bool maar_fits_future(const struct maar_nodes *nodes, const struct maar_resource *request, uint32_t slot)
+bool maar_fits_future(const struct maar_nodes *nodes, const struct maar_resource *request,
+                      uint32_t slot)
 {
     if (maar_node_future_idle(nodes, MAAR_DIM_CPU, slot) < 0 ||
         maar_node_future_idle(nodes, MAAR_DIM_MEMORY, slot) < 0)
@@ -38,7 +40,8 @@ static bool is_static(uint32_t node_axes)
 }
 
 void maar_run_filters(struct maar_session *session, const struct maar_task *task,
-                      const uint32_t *nodes, size_t n, uint8_t *fit, bool load_only, bool static_only)
+                      const uint32_t *nodes, size_t n, uint8_t *fit, bool load_only,
+                      bool static_only)
 {
     struct maar_policy *policy = session->policy;
     for (size_t i = 0; i < policy->n_filters; i++) {

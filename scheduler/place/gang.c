@@ -171,13 +171,14 @@ static bool goes_on_compatible(const struct placing *p)
 }
 
 /* Whether the gang can still come together from the tasks that are left. */
-static bool goes_on(const struct placing *p, const struct maar_task *const *tasks, size_t from, size_t n)
+static bool goes_on(const struct placing *p, const struct maar_task *const *tasks, size_t from,
+                    size_t n)
 {
     if (p->compatible)
         return goes_on_compatible(p);
     const struct maar_job *job = p->job;
-    int64_t possible = (int64_t)maar_job_n_ready(job) + job->n[MAAR_TASK_PIPELINED] +
-                       job->n_pending_best_effort;
+    int64_t possible =
+        (int64_t)maar_job_n_ready(job) + job->n[MAAR_TASK_PIPELINED] + job->n_pending_best_effort;
     if (possible >= job->min_available)
         return true;
     for (size_t i = from; i < n && possible < job->min_available; i++)
@@ -222,7 +223,8 @@ bool maar_place_is_barred(const struct maar_task *task)
 }
 
 /* The rest of a gang that cannot come together any more waits for the same reasons. */
-static void note_untried(struct placing *p, const struct maar_task *const *tasks, size_t from, size_t n)
+static void note_untried(struct placing *p, const struct maar_task *const *tasks, size_t from,
+                         size_t n)
 {
     for (size_t i = from; !p->compatible && i < n; i++) {
         const char *known = refused_text(p, tasks[i]->cls);
@@ -293,13 +295,15 @@ static void note_gang(const struct placing *p)
     int64_t before = have - p->result.n_placed;
     int64_t need = job->min_available - before;
     if (job->min_available > 1)
-        entry->gang_text = maar_arena_printf(p->session->arena, "gang: %u of %lld %s",
-                                             p->result.n_placed, (long long)need,
-                                             p->result.n_placed == 1 ? "fits" : "fit");
+        entry->gang_text =
+            maar_arena_printf(p->session->arena, "gang: %u of %lld %s", p->result.n_placed,
+                              (long long)need, p->result.n_placed == 1 ? "fits" : "fit");
 }
 
-struct maar_place_result maar_place_tasks(struct maar_statement *statement, const struct maar_job *job,
-                                          const struct maar_task *const *tasks, size_t n, uint32_t flags)
+struct maar_place_result maar_place_tasks(struct maar_statement *statement,
+                                          const struct maar_job *job,
+                                          const struct maar_task *const *tasks, size_t n,
+                                          uint32_t flags)
 {
     struct placing p = {.statement = statement,
                         .session = maar_statement_session(statement),

@@ -61,7 +61,8 @@ static const struct maar_task **sort_by_size(struct maar_session *session,
 }
 
 /* NULL when no role has a minimum that counts. */
-static const struct maar_task **sort_by_roles(struct maar_session *session, const struct maar_job *job,
+static const struct maar_task **sort_by_roles(struct maar_session *session,
+                                              const struct maar_job *job,
                                               const struct maar_task *const *tasks, size_t n)
 {
     if (job->min_task_total == 0 || job->min_available < job->min_task_total)
@@ -151,8 +152,8 @@ static bool search_from(struct search *search, size_t i)
 }
 
 /* The members' requests, summed, against all idle room: less than that can be refused at once. */
-static bool might_fit(const struct maar_session *session, const struct maar_task *const *tasks, size_t n,
-                      int64_t need)
+static bool might_fit(const struct maar_session *session, const struct maar_task *const *tasks,
+                      size_t n, int64_t need)
 {
     const struct maar_world *world = session->world;
     if (need <= 0 || (size_t)need > n)

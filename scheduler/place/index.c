@@ -8,11 +8,11 @@
 #include "base/bitset.h"
 #include "place/place.h"
 
-#define TIERS           2u
-#define TIER_NONE       2u
-#define TERMS_MAX       MAAR_PLACE_TERMS_MAX
-#define BYTES_MAX       (64u << 20)
-#define NOT_IN_HEAP     UINT32_MAX
+#define TIERS       2u
+#define TIER_NONE   2u
+#define TERMS_MAX   MAAR_PLACE_TERMS_MAX
+#define BYTES_MAX   (64u << 20)
+#define NOT_IN_HEAP UINT32_MAX
 
 struct term {
     const struct maar_score_use *use;
@@ -130,7 +130,8 @@ static void sift_up(struct class_index *index, const uint32_t *rank, struct heap
     put(index, heap, at, slot);
 }
 
-static void sift_down(struct class_index *index, const uint32_t *rank, struct heap *heap, uint32_t at)
+static void sift_down(struct class_index *index, const uint32_t *rank, struct heap *heap,
+                      uint32_t at)
 {
     uint32_t slot = heap->slots[at];
     for (;;) {
@@ -155,13 +156,15 @@ static void fix(struct class_index *index, const uint32_t *rank, struct heap *he
     sift_down(index, rank, heap, index->at[slot]);
 }
 
-static void heap_add(struct class_index *index, const uint32_t *rank, struct heap *heap, uint32_t slot)
+static void heap_add(struct class_index *index, const uint32_t *rank, struct heap *heap,
+                     uint32_t slot)
 {
     put(index, heap, heap->n++, slot);
     sift_up(index, rank, heap, heap->n - 1);
 }
 
-static void heap_remove(struct class_index *index, const uint32_t *rank, struct heap *heap, uint32_t slot)
+static void heap_remove(struct class_index *index, const uint32_t *rank, struct heap *heap,
+                        uint32_t slot)
 {
     uint32_t at = index->at[slot];
     uint32_t last = heap->slots[--heap->n];
@@ -190,8 +193,8 @@ static void set_score(struct maar_session *session, struct class_index *index,
     for (uint32_t i = 0; i < index->n_terms; i++) {
         struct term *term = &index->terms[i];
         struct maar_instance *instance = term->use->instance;
-        batch += term->use->score->normalise(instance->self, &instance->view, task,
-                                             term->raw[slot], term->min[tier], term->max[tier]);
+        batch += term->use->score->normalise(instance->self, &instance->view, task, term->raw[slot],
+                                             term->min[tier], term->max[tier]);
     }
     index->score[slot] = maar_total_score(session, index->node_sum[slot], batch);
 }
@@ -347,8 +350,7 @@ static void choose_terms(struct maar_session *session, struct class_index *index
         const struct maar_score_use *use = &session->policy->scores[i];
         if (!use->instance->open || !use->score->raw)
             continue;
-        if (use->score->skip &&
-            use->score->skip(use->instance->self, &use->instance->view, task))
+        if (use->score->skip && use->score->skip(use->instance->self, &use->instance->view, task))
             continue;
         index->terms[index->n_terms++] = (struct term){.use = use};
     }

@@ -22,7 +22,8 @@ struct maar_choice {
 };
 
 /* Places tasks[0..n) of one job in order (maar_action_host.place). */
-struct maar_place_result maar_place_tasks(struct maar_statement *statement, const struct maar_job *job,
+struct maar_place_result maar_place_tasks(struct maar_statement *statement,
+                                          const struct maar_job *job,
                                           const struct maar_task *const *tasks, size_t n,
                                           uint32_t flags);
 /* Other orders and a bounded search (maar_action_host.place_harder). */
@@ -32,11 +33,14 @@ bool maar_place_harder(struct maar_statement *statement, const struct maar_job *
 /* ---- parts, shared by the files of place/ ---- */
 
 /* fit.c: room and filters of single nodes */
-bool maar_fits_idle(const struct maar_nodes *nodes, const struct maar_resource *request, uint32_t slot);
-bool maar_fits_future(const struct maar_nodes *nodes, const struct maar_resource *request, uint32_t slot);
+bool maar_fits_idle(const struct maar_nodes *nodes, const struct maar_resource *request,
+                    uint32_t slot);
+bool maar_fits_future(const struct maar_nodes *nodes, const struct maar_resource *request,
+                      uint32_t slot);
 /* Raises fit[i] by every filter whose axes meet `axes` (0: all). */
 void maar_run_filters(struct maar_session *session, const struct maar_task *task,
-                      const uint32_t *nodes, size_t n, uint8_t *fit, bool load_only, bool static_only);
+                      const uint32_t *nodes, size_t n, uint8_t *fit, bool load_only,
+                      bool static_only);
 /* Sums of the two phases without the normalised scores, written to node_sum and batch_sum. */
 void maar_run_local_scores(struct maar_session *session, const struct maar_task *task,
                            const uint32_t *nodes, size_t n, double *node_sum, double *batch_sum);
@@ -57,7 +61,8 @@ size_t maar_scan_candidates(struct maar_session *session, const struct maar_task
 struct maar_choice maar_index_choose(struct maar_session *session, const struct maar_task *task,
                                      uint32_t flags);
 /* How many tasks of the class fit on idle or coming room, counted up to `want`. */
-uint64_t maar_index_slots(struct maar_session *session, const struct maar_task *task, uint64_t want);
+uint64_t maar_index_slots(struct maar_session *session, const struct maar_task *task,
+                          uint64_t want);
 bool maar_is_indexable(const struct maar_session *session);
 
 /* explain.c: why no node fits, session's arena */

@@ -14,8 +14,8 @@ struct candidates {
 };
 
 /* Live nodes that pass room and filters, in two tiers: idle room first. */
-static size_t filter_nodes(struct maar_session *session, const struct maar_task *task, uint32_t flags,
-                           uint64_t *refused, uint32_t *nodes)
+static size_t filter_nodes(struct maar_session *session, const struct maar_task *task,
+                           uint32_t flags, uint64_t *refused, uint32_t *nodes)
 {
     const struct maar_nodes *all = &session->world->nodes;
     bool checks_room = !(flags & MAAR_PLACE_BEST_EFFORT);

@@ -108,7 +108,8 @@ struct maar_job_entry *maar_session_job(struct maar_session *session, const stru
     return entry;
 }
 
-struct maar_task_entry *maar_session_task(struct maar_session *session, const struct maar_task *task)
+struct maar_task_entry *maar_session_task(struct maar_session *session,
+                                          const struct maar_task *task)
 {
     struct maar_task_entry *entry = maar_task_entry(task);
     if (entry->tried_session != session->world->session_number) {
@@ -129,7 +130,8 @@ void maar_session_refuse_task(struct maar_session *session, const struct maar_ta
             UINT64_C(1) << (task->role_slot < 63 ? task->role_slot : 63);
 }
 
-void maar_session_refuse_job(struct maar_session *session, const struct maar_job *job, const char *text)
+void maar_session_refuse_job(struct maar_session *session, const struct maar_job *job,
+                             const char *text)
 {
     maar_session_job(session, job)->job_text = text;
 }
@@ -142,7 +144,8 @@ static const char *const status_names[MAAR_N_TASK_STATUSES] = {
 };
 
 /* The status a task had when its plan was dropped, else its present one. */
-static uint8_t last_status(struct maar_session *session, const struct maar_task *task, uint32_t *ret_node)
+static uint8_t last_status(struct maar_session *session, const struct maar_task *task,
+                           uint32_t *ret_node)
 {
     const struct maar_task_entry *entry = maar_session_task(session, task);
     if (task->status == MAAR_TASK_PENDING && entry->tried_status != MAAR_N_TASK_STATUSES) {
@@ -207,15 +210,17 @@ static const char *pending_histogram(struct maar_session *session, const struct 
         uint32_t node;
         uint8_t status = last_status(session, job->tasks[i], &node);
         count(items, &n,
-              status == MAAR_TASK_ALLOCATED                                     ? "Schedulable"
-              : status == MAAR_TASK_PENDING || status == MAAR_TASK_PIPELINED ? "Unschedulable"
-                                                                                : status_names[status]);
+              status == MAAR_TASK_ALLOCATED ? "Schedulable"
+              : status == MAAR_TASK_PENDING || status == MAAR_TASK_PIPELINED
+                  ? "Unschedulable"
+                  : status_names[status]);
     }
     return histogram(session->arena, items, n);
 }
 
 /* The first task, by order, for which no node fits. */
-static const struct maar_task *first_refused(struct maar_session *session, const struct maar_job *job)
+static const struct maar_task *first_refused(struct maar_session *session,
+                                             const struct maar_job *job)
 {
     const struct maar_task *first = NULL;
     for (uint32_t i = 0; i < job->n_tasks; i++) {
@@ -241,8 +246,8 @@ static const char *origin(struct maar_session *session, const struct maar_job *j
                              maar_session_task(session, refused)->fit_text);
 }
 
-const char *maar_job_fit_error(struct maar_session *session, const struct maar_job *job, char *buffer,
-                               size_t n)
+const char *maar_job_fit_error(struct maar_session *session, const struct maar_job *job,
+                               char *buffer, size_t n)
 {
     struct maar_reason items[MAAR_N_TASK_STATUSES + 1];
     size_t n_items = 0;

@@ -52,8 +52,8 @@ static void open_instance(struct maar_session *session, struct maar_instance *in
                                 plugin->node_row_size);
     view->job_rows = grow_rows(view->job_rows, &instance->job_rows_size, world->job_slots.n,
                                plugin->job_row_size);
-    view->queue_rows = grow_rows(view->queue_rows, &instance->queue_rows_size,
-                                 world->queue_slots.n, plugin->queue_row_size);
+    view->queue_rows = grow_rows(view->queue_rows, &instance->queue_rows_size, world->queue_slots.n,
+                                 plugin->queue_row_size);
     if (plugin->session_row_size > 0 && !view->session_row)
         view->session_row = maar_calloc(1, plugin->session_row_size);
     else if (view->session_row)
@@ -193,7 +193,8 @@ static size_t host_node_n_children(const struct maar_argument_node *node)
     return node ? node->n_children : 0;
 }
 
-static const struct maar_argument_node *host_node_child(const struct maar_argument_node *node, size_t i)
+static const struct maar_argument_node *host_node_child(const struct maar_argument_node *node,
+                                                        size_t i)
 {
     return node && i < node->n_children ? &node->children[i] : NULL;
 }
@@ -242,7 +243,8 @@ static void host_job_condition(void *context, const struct maar_job *job, const 
     maar_session_set_condition(context, job, type, reason, message);
 }
 
-static const char *host_job_fit_error(void *context, const struct maar_job *job, char *buffer, size_t n)
+static const char *host_job_fit_error(void *context, const struct maar_job *job, char *buffer,
+                                      size_t n)
 {
     return maar_job_fit_error(context, job, buffer, n);
 }

@@ -21,10 +21,10 @@ struct maar_session {
     struct maar_view view; /* without rows: for actions */
     char uid[40];
     int64_t now_ns;
-    bool reference;   /* place with the plain path */
-    bool check_undo;  /* compare hashes around discards */
+    bool reference;  /* place with the plain path */
+    bool check_undo; /* compare hashes around discards */
     struct maar_undo undo;
-    struct maar_statement *statement; /* the open one, NULL */
+    struct maar_statement *statement;  /* the open one, NULL */
     MAAR_VEC(struct maar_task *) kept; /* placed by kept statements: given back at close */
     MAAR_VEC(struct maar_write *) writes;
     const char *component; /* source of events */
@@ -74,7 +74,8 @@ bool maar_vote_queue_preemptive(struct maar_session *session, const struct maar_
                                 const struct maar_task *const *tasks, size_t n);
 /* The least of all answers, at most want. */
 uint32_t maar_vote_queue_room(struct maar_session *session, const struct maar_queue *queue,
-                              const struct maar_task *task, uint32_t want, struct maar_reasons *reasons);
+                              const struct maar_task *task, uint32_t want,
+                              struct maar_reasons *reasons);
 bool maar_vote_pre_filter(struct maar_session *session, const struct maar_task *task,
                           struct maar_reasons *reasons);
 uint32_t maar_vote_best_node(struct maar_session *session, const struct maar_task *task,
@@ -98,8 +99,8 @@ struct maar_session *maar_statement_session(struct maar_statement *statement);
  * cannot after all (nothing has changed then). */
 int maar_statement_place(struct maar_statement *statement, struct maar_task *task, uint32_t node,
                          bool pipelined) __attribute__((warn_unused_result));
-int maar_statement_evict(struct maar_statement *statement, struct maar_task *task, const char *reason)
-    __attribute__((warn_unused_result));
+int maar_statement_evict(struct maar_statement *statement, struct maar_task *task,
+                         const char *reason) __attribute__((warn_unused_result));
 /* Gives back a task that a kept statement pipelined. */
 void maar_session_release(struct maar_session *session, struct maar_task *task);
 
@@ -127,15 +128,17 @@ const char *maar_reasons_join(const struct maar_reasons *reasons);
 void maar_task_reason(struct maar_session *session, const struct maar_task *task,
                       const char **ret_reason, const char **ret_message);
 /* "pod group is not ready, 2 Pending, 3 minAvailable; Pending: 2 Unschedulable. Origin reason is …" */
-const char *maar_job_fit_error(struct maar_session *session, const struct maar_job *job, char *buffer,
-                               size_t n);
+const char *maar_job_fit_error(struct maar_session *session, const struct maar_job *job,
+                               char *buffer, size_t n);
 /* Per-session memory of a job, reset on first use in a session. */
 struct maar_job_entry *maar_session_job(struct maar_session *session, const struct maar_job *job);
-struct maar_task_entry *maar_session_task(struct maar_session *session, const struct maar_task *task);
+struct maar_task_entry *maar_session_task(struct maar_session *session,
+                                          const struct maar_task *task);
 /* Records that no node fits the task; the text lives as long as the session. */
 void maar_session_refuse_task(struct maar_session *session, const struct maar_task *task,
                               const char *text);
-void maar_session_refuse_job(struct maar_session *session, const struct maar_job *job, const char *text);
+void maar_session_refuse_job(struct maar_session *session, const struct maar_job *job,
+                             const char *text);
 
 /* ---- closing (status.c) ---- */
 /* PodGroup phases and conditions, pod conditions, their events. */

@@ -12,7 +12,7 @@
 struct maar_statement {
     struct maar_session *session;
     bool checked; /* the world is to be as it was after a discard */
-    size_t base; /* entries of the undo log when it began */
+    size_t base;  /* entries of the undo log when it began */
     uint64_t hash;
 };
 
@@ -92,9 +92,9 @@ static void add_annotations(struct maar_write *write, const struct maar_assignme
     write->bind.annotations =
         maar_arena_calloc(write->arena, assignment->n_annotations, sizeof *write->bind.annotations);
     for (uint32_t i = 0; i < assignment->n_annotations; i++)
-        write->bind.annotations[i] = (struct maar_label){
-            maar_arena_strdup(write->arena, assignment->annotations[i].key),
-            maar_arena_strdup(write->arena, assignment->annotations[i].value)};
+        write->bind.annotations[i] =
+            (struct maar_label){maar_arena_strdup(write->arena, assignment->annotations[i].key),
+                                maar_arena_strdup(write->arena, assignment->annotations[i].value)};
 }
 
 static void send_bind(struct maar_session *session, struct maar_task *task)
@@ -212,7 +212,8 @@ int maar_statement_place(struct maar_statement *statement, struct maar_task *tas
 {
     struct maar_session *session = statement->session;
     size_t mark = maar_statement_mark(statement);
-    maar_world_move(session->world, task, pipelined ? MAAR_TASK_PIPELINED : MAAR_TASK_ALLOCATED, node);
+    maar_world_move(session->world, task, pipelined ? MAAR_TASK_PIPELINED : MAAR_TASK_ALLOCATED,
+                    node);
     int rc = reserve(session, task, node);
     if (rc < 0) {
         maar_statement_rewind(statement, mark, true);
@@ -222,7 +223,8 @@ int maar_statement_place(struct maar_statement *statement, struct maar_task *tas
     return 0;
 }
 
-int maar_statement_evict(struct maar_statement *statement, struct maar_task *task, const char *reason)
+int maar_statement_evict(struct maar_statement *statement, struct maar_task *task,
+                         const char *reason)
 {
     struct maar_session *session = statement->session;
     (void)reason;

@@ -134,8 +134,8 @@ static bool upsert_condition(const struct maar_session *session, struct maar_job
 static void send_group(struct maar_session *session, struct maar_job_entry *entry, bool condition)
 {
     const struct maar_job *job = &entry->view;
-    struct maar_write *write = maar_write_create(MAAR_WRITE_POD_GROUP_STATUS, job->ns, job->name,
-                                                 job->pod_group_uid);
+    struct maar_write *write =
+        maar_write_create(MAAR_WRITE_POD_GROUP_STATUS, job->ns, job->name, job->pod_group_uid);
     write->now_ns = session->now_ns;
     write->pod_group_status.phase = (enum maar_phase)entry->written_phase;
     write->pod_group_status.running = entry->written_running;
@@ -153,8 +153,8 @@ static void send_group(struct maar_session *session, struct maar_job_entry *entr
     maar_vec_push(&session->writes, write);
 }
 
-static void tell_group(struct maar_session *session, struct maar_job_entry *entry, bool unschedulable,
-                       bool condition, bool phase)
+static void tell_group(struct maar_session *session, struct maar_job_entry *entry,
+                       bool unschedulable, bool condition, bool phase)
 {
     const struct maar_job *job = &entry->view;
     if (unschedulable && condition) {
@@ -162,7 +162,8 @@ static void tell_group(struct maar_session *session, struct maar_job_entry *entr
         maar_job_fit_error(session, job, fit, sizeof fit);
         maar_session_event(session, MAAR_KIND_POD_GROUP, job->ns, job->name, job->pod_group_uid,
                            "Warning", "Unschedulable",
-                           maar_arena_printf(session->arena, "%u/%u tasks in gang unschedulable: %s",
+                           maar_arena_printf(session->arena,
+                                             "%u/%u tasks in gang unschedulable: %s",
                                              job->n[MAAR_TASK_PENDING], job->n_tasks, fit));
     } else if (phase && entry->written_phase == MAAR_PHASE_RUNNING) {
         maar_session_event(session, MAAR_KIND_POD_GROUP, job->ns, job->name, job->pod_group_uid,
@@ -239,16 +240,15 @@ static void write_pod(struct maar_session *session, struct maar_task *task, cons
 static const char *untried_text(struct maar_session *session, const struct maar_job *job)
 {
     if (maar_job_is_pending(job))
-        return maar_arena_printf(session->arena,
-                                 "the PodGroup %s waits to be admitted by queue %s", job->name,
-                                 job->queue_name);
+        return maar_arena_printf(session->arena, "the PodGroup %s waits to be admitted by queue %s",
+                                 job->name, job->queue_name);
     return is_compatible(session) ? "all nodes are unavailable"
                                   : "no action has tried to place it in this session";
 }
 
 /* Why the task waits; false when there is nothing to write. */
-static bool answer(struct maar_session *session, const struct maar_task *task, const char **ret_reason,
-                   const char **ret_message)
+static bool answer(struct maar_session *session, const struct maar_task *task,
+                   const char **ret_reason, const char **ret_message)
 {
     const struct maar_task_entry *entry = maar_task_entry(task);
     if (entry->fault) {
@@ -273,8 +273,9 @@ static bool answer(struct maar_session *session, const struct maar_task *task, c
 
 static bool is_waiting(const struct maar_task *task)
 {
-    return task->ours && (task->status == MAAR_TASK_PENDING || task->status == MAAR_TASK_ALLOCATED ||
-                          task->status == MAAR_TASK_PIPELINED);
+    return task->ours &&
+           (task->status == MAAR_TASK_PENDING || task->status == MAAR_TASK_ALLOCATED ||
+            task->status == MAAR_TASK_PIPELINED);
 }
 
 /* Why a pod outside the session's jobs waits. */
@@ -325,7 +326,8 @@ static void write_outside(struct maar_session *session)
 static void note_reason(struct maar_session *session, struct maar_job_entry *entry)
 {
     const struct maar_job *job = &entry->view;
-    if (job->n[MAAR_TASK_PENDING] + job->n[MAAR_TASK_ALLOCATED] + job->n[MAAR_TASK_PIPELINED] == 0) {
+    if (job->n[MAAR_TASK_PENDING] + job->n[MAAR_TASK_ALLOCATED] + job->n[MAAR_TASK_PIPELINED] ==
+        0) {
         maar_text_replace(&entry->reason, NULL);
         return;
     }
@@ -340,8 +342,8 @@ static void note_reason(struct maar_session *session, struct maar_job_entry *ent
 /* The members of a gang tell one story: when one has a new reason, the others' numbers are brought up to date too. */
 static void write_members(struct maar_session *session, const struct maar_job *job)
 {
-    uint32_t n_waiting = job->n[MAAR_TASK_PENDING] + job->n[MAAR_TASK_ALLOCATED] +
-                         job->n[MAAR_TASK_PIPELINED];
+    uint32_t n_waiting =
+        job->n[MAAR_TASK_PENDING] + job->n[MAAR_TASK_ALLOCATED] + job->n[MAAR_TASK_PIPELINED];
     if (n_waiting == 0)
         return;
     struct {
@@ -356,7 +358,8 @@ static void write_members(struct maar_session *session, const struct maar_job *j
         if (!is_waiting(task) || !answer(session, task, &answers[n].reason, &answers[n].message))
             continue;
         answers[n].task = task;
-        news |= !holds(session, maar_task_entry(task), answers[n].reason, answers[n].message, false);
+        news |=
+            !holds(session, maar_task_entry(task), answers[n].reason, answers[n].message, false);
         n++;
     }
     for (uint32_t i = 0; news && i < n; i++)
@@ -383,14 +386,14 @@ static void send_queue(struct maar_session *session, struct maar_queue_entry *qu
                        const int64_t *row, uint64_t present)
 {
     const struct maar_world *world = session->world;
-    struct maar_write *write =
-        maar_write_create(MAAR_WRITE_QUEUE_STATUS, "", queue->view.name, queue->uid ? queue->uid : "");
+    struct maar_write *write = maar_write_create(MAAR_WRITE_QUEUE_STATUS, "", queue->view.name,
+                                                 queue->uid ? queue->uid : "");
     struct maar_amount *items = maar_arena_calloc(write->arena, MAAR_MAX_DIMS, sizeof *items);
     uint32_t n = 0;
     for (uint32_t d = 0; d < world->dims.n; d++)
         if ((present >> d) & 1)
-            items[n++] = (struct maar_amount){maar_arena_strdup(write->arena, world->dim_names[d]),
-                                              row[d]};
+            items[n++] =
+                (struct maar_amount){maar_arena_strdup(write->arena, world->dim_names[d]), row[d]};
     write->now_ns = session->now_ns;
     write->queue_status.allocated = (struct maar_amounts_record){n, items};
     maar_vec_push(&session->writes, write);

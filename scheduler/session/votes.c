@@ -133,9 +133,8 @@ static bool ask(struct maar_session *session, const struct maar_job *job, bool e
         bool permitted = false;
         for (size_t i = 0; i < tier->n; i++) {
             const struct maar_listing *listing = &tier->listings[i];
-            job_vote_fn hook = enqueue
-                                   ? HOOK(listing, MAAR_ENABLE_JOB_ENQUEUED, job_enqueueable)
-                                   : HOOK(listing, MAAR_ENABLE_JOB_PIPELINED, job_pipelined);
+            job_vote_fn hook = enqueue ? HOOK(listing, MAAR_ENABLE_JOB_ENQUEUED, job_enqueueable)
+                                       : HOOK(listing, MAAR_ENABLE_JOB_PIPELINED, job_pipelined);
             enum maar_vote vote = hook ? hook(SELF(listing), job) : MAAR_ABSTAIN;
             if (vote < 0)
                 return false;
@@ -217,7 +216,8 @@ bool maar_vote_queue_preemptive(struct maar_session *session, const struct maar_
 }
 
 uint32_t maar_vote_queue_room(struct maar_session *session, const struct maar_queue *queue,
-                              const struct maar_task *task, uint32_t want, struct maar_reasons *reasons)
+                              const struct maar_task *task, uint32_t want,
+                              struct maar_reasons *reasons)
 {
     EACH_LISTING(session, listing)
     {

@@ -19,10 +19,7 @@ static double crowd_score(void *self, const struct maar_view *view, const struct
 MAAR_SCORE_EACH(crowd_scores, crowd_score)
 
 static const struct maar_score scores[] = {
-    {.name = "Crowd",
-     .subject = MAAR_SUBJECT_CLASS,
-     .node = MAAR_NODE_LOAD,
-     .score = crowd_scores},
+    {.name = "Crowd", .subject = MAAR_SUBJECT_CLASS, .node = MAAR_NODE_LOAD, .score = crowd_scores},
 };
 
 MAAR_EXPORT const struct maar_plugin maar_plugin = {

@@ -311,8 +311,7 @@ static void predicates_axes_are_declared(void **state)
     for (size_t i = 0; i < f->plugin->hooks.n_filters; i++) {
         const struct maar_filter *filter = &f->plugin->hooks.filters[i];
         assert_int_equal(filter->subject, MAAR_SUBJECT_CLASS);
-        uint32_t want = strcmp(filter->name, "pod number") == 0
-                            ? MAAR_NODE_STATIC | MAAR_NODE_LOAD
+        uint32_t want = strcmp(filter->name, "pod number") == 0 ? MAAR_NODE_STATIC | MAAR_NODE_LOAD
                         : strcmp(filter->name, "host ports") == 0 ? MAAR_NODE_LOAD
                                                                   : MAAR_NODE_STATIC;
         assert_int_equal(filter->node, want);

@@ -7,7 +7,8 @@
 #include "unit/session/records.h"
 
 static const char *const keys[] = {"app", NULL};
-static const struct maar_plugin reader = {MAAR_PLUGIN_HEADER, .name = "reader", .reads_pod_labels = keys};
+static const struct maar_plugin reader = {MAAR_PLUGIN_HEADER, .name = "reader",
+                                          .reads_pod_labels = keys};
 
 static void labels_that_a_plugin_reads_split_classes(void **state)
 {

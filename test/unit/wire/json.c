@@ -286,13 +286,11 @@ static const struct {
     {"'volumes':[{'ephemeral':{}}]", MAAR_UNSUPPORTED_VOLUMES, 0},
     {"'resourceClaims':[{}]", MAAR_UNSUPPORTED_CLAIMS, 0},
     {"'containers':[{'ports':[{'containerPort':80}]}]", 0, 0},
-    {"'containers':[{'ports':[{'containerPort':80,'hostPort':80}]}]", 0,
-     1},
-    {"'hostNetwork':true,'containers':[{'ports':[{'containerPort':80},{'containerPort':81}]}]",
-     0, 2},
+    {"'containers':[{'ports':[{'containerPort':80,'hostPort':80}]}]", 0, 1},
+    {"'hostNetwork':true,'containers':[{'ports':[{'containerPort':80},{'containerPort':81}]}]", 0,
+     2},
     {"'initContainers':[{'ports':[{'hostPort':80}]}]", 0, 0},
-    {"'initContainers':[{'restartPolicy':'Always','ports':[{'hostPort':80}]}]",
-     0, 1},
+    {"'initContainers':[{'restartPolicy':'Always','ports':[{'hostPort':80}]}]", 0, 1},
     {"'containers':[{'ports':[{'hostPort':70000}]}]", 0, 0},
 };
 
