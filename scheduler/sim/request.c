@@ -180,9 +180,9 @@ static void take_back_version(const json_t *before, struct maar_answer *answer)
 int maar_api_dry_run(const struct maar_store *store, const char *path, const char *method,
                      const char *content_type, const json_t *body, struct maar_answer *answer)
 {
-    struct maar_api_target target;
+    struct maar_api_target target = {0};
     struct maar_store *clone = maar_store_clone(store);
-    if (maar_api_target_parse(clone, path, &target, answer) == 0) {
+    if (maar_api_target_parse(clone, path, &target, answer) == 0 && target.collection) {
         const struct maar_object *object =
             maar_collection_object(target.collection, target.ns, target.name);
         json_t *before = object ? json_incref(object->document) : NULL;
