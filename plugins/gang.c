@@ -22,25 +22,9 @@
 
 /* ---- members and roles ----------------------------------------------------------------------- */
 
-static uint32_t role_n_occupied(const struct maar_role *role)
-{
-    return role->n[MAAR_TASK_ALLOCATED] + role->n[MAAR_TASK_BINDING] + role->n[MAAR_TASK_BOUND] +
-           role->n[MAAR_TASK_RUNNING] + role->n[MAAR_TASK_SUCCEEDED];
-}
-
-static uint32_t role_n_valid(const struct maar_role *role)
-{
-    return role_n_occupied(role) + role->n[MAAR_TASK_PIPELINED] + role->n[MAAR_TASK_PENDING];
-}
-
-static uint32_t role_n_ready(const struct maar_role *role)
-{
-    return role_n_occupied(role) + role->n_pending_best_effort;
-}
-
 static uint32_t role_n_pipelined(const struct maar_role *role)
 {
-    return role_n_ready(role) + role->n[MAAR_TASK_PIPELINED];
+    return maar_role_n_occupied(role) + role->n[MAAR_TASK_PIPELINED];
 }
 
 /* Each role has its minimum, as `count` counts. */
@@ -62,7 +46,7 @@ static void job_valid(void *self, const struct maar_view *view, const struct maa
     (void)self;
     (void)view;
     ret->pass = false;
-    if (!roles_have(job, role_n_valid)) {
+    if (!roles_have(job, maar_role_n_valid)) {
         ret->reason = "NotEnoughPodsOfTask";
         snprintf(ret->message, sizeof ret->message,
                  "Not enough valid pods of each task for gang-scheduling");
@@ -80,7 +64,7 @@ static bool job_ready(void *self, const struct maar_view *view, const struct maa
 {
     (void)self;
     (void)view;
-    return roles_have(job, role_n_ready) && maar_job_is_ready(job);
+    return roles_have(job, maar_role_n_occupied) && maar_job_is_ready(job);
 }
 
 static enum maar_vote job_pipelined(void *self, const struct maar_view *view,

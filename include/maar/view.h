@@ -270,6 +270,13 @@ static inline uint32_t maar_role_n_occupied(const struct maar_role *role)
            role->n[MAAR_TASK_RUNNING] + role->n[MAAR_TASK_SUCCEEDED] + role->n_pending_best_effort;
 }
 
+/* Members of the role that could still make up its minimum: allocated, Succeeded, Pipelined, Pending. */
+static inline uint32_t maar_role_n_valid(const struct maar_role *role)
+{
+    return maar_role_n_occupied(role) - role->n_pending_best_effort + role->n[MAAR_TASK_PIPELINED] +
+           role->n[MAAR_TASK_PENDING];
+}
+
 static inline uint32_t maar_job_n_allocated(const struct maar_job *job)
 {
     return job->n[MAAR_TASK_ALLOCATED] + job->n[MAAR_TASK_BINDING] + job->n[MAAR_TASK_BOUND] +

@@ -22,25 +22,19 @@ static bool has_action(void *context, const char *name)
     return false;
 }
 
-static uint32_t role_n_valid(const struct maar_role *role)
-{
-    return maar_role_n_occupied(role) - role->n_pending_best_effort + role->n[MAAR_TASK_PIPELINED] +
-           role->n[MAAR_TASK_PENDING];
-}
-
 /* What is missing of the gang: the first role by name that is short of its minimum, else members. */
 static const char *missing_text(struct maar_session *session, const struct maar_job *job)
 {
     const struct maar_role *first = NULL;
     for (uint32_t i = 0; job->min_available >= job->min_task_total && i < job->n_roles; i++) {
         const struct maar_role *role = &job->roles[i];
-        if ((int64_t)role_n_valid(role) < role->min &&
+        if ((int64_t)maar_role_n_valid(role) < role->min &&
             (!first || strcmp(role->name, first->name) < 0))
             first = role;
     }
     if (first)
         return maar_arena_printf(session->arena, "role %s: %u of min %d pods exist", first->name,
-                                 role_n_valid(first), first->min);
+                                 maar_role_n_valid(first), first->min);
     return maar_arena_printf(session->arena, "%u of min %d pods exist", maar_job_n_valid(job),
                              job->min_available);
 }
