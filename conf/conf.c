@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "conf/volcano.h"
 #include "conf/yaml.h"
 
 #define MAX_WARNINGS   100
@@ -60,28 +61,34 @@ struct reading {
     struct maar_conf *conf;
     const char *const *known_actions;
     struct maar_error *err;
-    size_t n_left_out; /* warnings beyond the limit */
+    bool goes_on;           /* after an error, which is kept beside the warnings */
+    size_t n_left_out;      /* warnings beyond the limit */
+    bool left_out_an_error; /* among them */
 };
 
 typedef int (*key_fn)(struct reading *reading, const struct maar_argument_node *node);
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static void add_warning(struct reading *reading, int line, int column, const char *text)
+static void add_warning(struct reading *reading, const struct maar_conf_warning *warning)
 {
     struct maar_conf *conf = reading->conf;
     if (conf->n_warnings == MAX_WARNINGS) {
         reading->n_left_out++;
+        reading->left_out_an_error |= warning->is_error;
         return;
     }
     conf->warnings = maar_realloc(conf->warnings, conf->n_warnings + 1, sizeof *conf->warnings);
-    conf->warnings[conf->n_warnings++] =
-        (struct maar_conf_warning){.line = line, .column = column, .text = maar_strdup(text)};
+    struct maar_conf_warning *added = &conf->warnings[conf->n_warnings++];
+    *added = *warning;
+    added->text = maar_strdup(warning->text);
 }
 
 static void warn_yaml(void *context, int line, int column, const char *text)
 {
-    add_warning(context, line, column, text);
+    maar_autofree char *copy = maar_strdup(text);
+    struct maar_conf_warning warning = {.line = line, .column = column, .text = copy};
+    add_warning(context, &warning);
 }
 
 static void warn(struct reading *reading, const struct maar_argument_node *node, const char *format,
@@ -90,17 +97,36 @@ static void warn(struct reading *reading, const struct maar_argument_node *node,
 static void warn(struct reading *reading, const struct maar_argument_node *node, const char *format,
                  ...)
 {
-    if (reading->conf->n_warnings == MAX_WARNINGS) {
-        reading->n_left_out++;
-        return;
-    }
     struct maar_text text = MAAR_TEXT_INIT;
     va_list args;
     va_start(args, format);
     maar_text_addv(&text, format, args);
     va_end(args);
-    add_warning(reading, node->line, node->column, maar_text_get(&text));
-    maar_text_fini(&text);
+    struct maar_conf_warning warning = {node->line, node->column, maar_text_steal(&text), false};
+    add_warning(reading, &warning);
+    free(warning.text);
+}
+
+/* The file is refused with this text, or, when reading goes on, 0. */
+static int fail_at(struct reading *reading, int line, int column, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static int fail_at(struct reading *reading, int line, int column, const char *format, ...)
+{
+    struct maar_text text = MAAR_TEXT_INIT;
+    va_list args;
+    va_start(args, format);
+    maar_text_addv(&text, format, args);
+    va_end(args);
+    struct maar_conf_warning error = {line, column, maar_text_steal(&text), true};
+    int rc = 0;
+    if (reading->goes_on)
+        add_warning(reading, &error);
+    else
+        rc = maar_error_set(reading->err, -EINVAL, "%s:%d:%d: %s", reading->conf->source, line,
+                            column, error.text);
+    free(error.text);
+    return rc;
 }
 
 static int compare_warnings(const void *l, const void *r)
@@ -126,25 +152,21 @@ static void finish_warnings(struct reading *reading)
     char *text = maar_asprintf("%s (and %zu more)", last->text, reading->n_left_out);
     free(last->text);
     last->text = text;
+    last->is_error |= reading->left_out_an_error;
 }
 
-/* "file:line:column: key: expected …, found …; what to do" */
+/* "key: expected …, found …; what to do" */
 static int wrong(struct reading *reading, const struct maar_argument_node *node, const char *key,
                  const char *expected, const char *advice)
 {
     char found[128];
-    return maar_error_set(reading->err, -EINVAL, "%s:%d:%d: %s: expected %s, found %s; %s",
-                          reading->conf->source, node->line, node->column, key, expected,
-                          maar_argument_node_describe(node, found, sizeof found), advice);
+    return fail_at(reading, node->line, node->column, "%s: expected %s, found %s; %s", key,
+                   expected, maar_argument_node_describe(node, found, sizeof found), advice);
 }
 
 static void warn_unknown_key(struct reading *reading, const struct maar_argument_node *node,
                              const char *where, const char *const *known)
 {
-    if (reading->conf->n_warnings == MAX_WARNINGS) {
-        reading->n_left_out++;
-        return;
-    }
     const char *nearest = maar_text_nearest(node->key, known);
     if (nearest)
         warn(reading, node, "%.64s: unknown key of %s, ignored; did you mean %s?", node->key, where,
@@ -240,19 +262,16 @@ static bool is_named(const char *name, const char *const *names)
 static int unknown_action(struct reading *reading, const struct maar_argument_node *node,
                           const char *name)
 {
-    static const char *const of_volcano[] = {"preempt",     "reclaim",     "shuffle",
-                                             "gangpreempt", "gangreclaim", NULL};
-    bool not_built = is_named(name, of_volcano);
-    const char *nearest = not_built ? NULL : maar_text_nearest(name, reading->known_actions);
+    bool of_volcano = maar_volcano_has_action(name);
+    const char *nearest = of_volcano ? NULL : maar_text_nearest(name, reading->known_actions);
     struct maar_text known = MAAR_TEXT_INIT;
     for (const char *const *action = reading->known_actions; *action; action++)
         maar_text_addf(&known, "%s%s", known.n ? ", " : "", *action);
-    int rc = maar_error_set(
-        reading->err, -EINVAL,
-        "%s:%d:%d: actions: failed to find Action \"%.64s\"; %s%s%s%sthere are: %s",
-        reading->conf->source, node->line, node->column, name,
-        not_built ? "known in Volcano, not built yet; " : "", nearest ? "did you mean " : "",
-        nearest ? nearest : "", nearest ? "? " : "", maar_text_get(&known));
+    int rc = fail_at(reading, node->line, node->column,
+                     "actions: failed to find Action \"%.64s\"; %s%s%s%sthere are: %s", name,
+                     of_volcano ? "it is an action of Volcano that is not available here; " : "",
+                     nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "",
+                     maar_text_get(&known));
     maar_text_fini(&known);
     return rc;
 }
@@ -261,10 +280,9 @@ static int check_action(struct reading *reading, const struct maar_argument_node
                         const char *name)
 {
     if (*name == '\0')
-        return maar_error_set(reading->err, -EINVAL,
-                              "%s:%d:%d: actions: expected a name between the commas, found "
-                              "nothing; remove the comma that is too many",
-                              reading->conf->source, node->line, node->column);
+        return fail_at(reading, node->line, node->column,
+                       "actions: expected a name between the commas, found nothing; remove the "
+                       "comma that is too many");
     if (reading->known_actions && !is_named(name, reading->known_actions))
         return unknown_action(reading, node, name);
     return 0;
@@ -477,10 +495,9 @@ static int check_hierarchy(struct reading *reading)
         const struct maar_conf_plugin *drf = find_hierarchy(&conf->tiers[i]);
         const struct maar_conf_plugin *other = find_in_tier(&conf->tiers[i], "proportion");
         if (drf && other)
-            return maar_error_set(reading->err, -EINVAL,
-                                  "%s:%d:%d: tiers: proportion and drf with hierarchy enabled "
-                                  "conflicts; remove proportion or enableHierarchy",
-                                  conf->source, drf->line, drf->column);
+            return fail_at(reading, drf->line, drf->column,
+                           "tiers: proportion and drf with hierarchy enabled conflicts; remove "
+                           "proportion or enableHierarchy");
         if (!hierarchy)
             hierarchy = drf;
         if (!proportion)
@@ -590,10 +607,14 @@ static int read_metrics(struct reading *reading, const struct maar_argument_node
         conf->metrics = maar_calloc(node->n_children, sizeof *conf->metrics);
     for (size_t i = 0; i < node->n_children; i++) {
         const struct maar_argument_node *child = &node->children[i];
-        if (child->kind != MAAR_ARGUMENT_NODE_SCALAR)
-            return wrong(
-                reading, child, child->key, "a string",
-                "write the whole key in one line, such as tls.insecureSkipVerify: \"true\"");
+        if (child->kind != MAAR_ARGUMENT_NODE_SCALAR) {
+            int rc =
+                wrong(reading, child, child->key, "a string",
+                      "write the whole key in one line, such as tls.insecureSkipVerify: \"true\"");
+            if (rc < 0)
+                return rc;
+            continue;
+        }
         if (!is_named(child->key, known))
             warn_unknown_key(reading, child, "metrics", known);
         conf->metrics[conf->n_metrics++] = (struct maar_conf_pair){
@@ -641,24 +662,40 @@ static int read_top_key(struct reading *reading, const struct maar_argument_node
 
 static int read_root(struct reading *reading, const struct maar_argument_node *root)
 {
+    int rc = 0;
     if (is_null(root))
-        return maar_error_set(reading->err, -EINVAL,
-                              "%s:1:1: the file is empty; it needs at least actions: \"enqueue, "
-                              "allocate, backfill\"",
-                              reading->conf->source);
+        return fail_at(reading, 1, 1,
+                       "the file is empty; it needs at least actions: \"enqueue, allocate, "
+                       "backfill\"");
     if (root->kind != MAAR_ARGUMENT_NODE_MAP)
         return wrong(reading, root, "scheduler.conf", "a map",
                      "write actions: and tiers: at the top");
     if (!maar_argument_node_find(root, "actions"))
-        return maar_error_set(reading->err, -EINVAL,
-                              "%s:1:1: actions: expected names separated by commas, found no such "
-                              "key; write actions: \"enqueue, allocate, backfill\"",
-                              reading->conf->source);
-    for (size_t i = 0; i < root->n_children; i++) {
-        int rc = read_top_key(reading, &root->children[i]);
-        if (rc < 0)
-            return rc;
+        rc = fail_at(reading, 1, 1,
+                     "actions: expected names separated by commas, found no such key; write "
+                     "actions: \"enqueue, allocate, backfill\"");
+    for (size_t i = 0; rc == 0 && i < root->n_children; i++)
+        rc = read_top_key(reading, &root->children[i]);
+    return rc;
+}
+
+static int read_text(const char *text, size_t n, const char *source, struct reading *reading,
+                     struct maar_conf **ret_conf)
+{
+    struct maar_conf *conf = maar_calloc(1, sizeof *conf);
+    conf->source = maar_strdup(source ? source : "scheduler.conf");
+    reading->conf = conf;
+    struct maar_argument_node root = {0};
+    int rc = maar_yaml_read(text, n, conf->source, warn_yaml, reading, &root, reading->err);
+    if (rc == 0)
+        rc = read_root(reading, &root);
+    maar_argument_node_fini(&root);
+    if (rc < 0) {
+        maar_conf_destroy(conf);
+        return rc;
     }
+    finish_warnings(reading);
+    *ret_conf = conf;
     return 0;
 }
 
@@ -666,21 +703,16 @@ int maar_conf_parse(const char *text, size_t n, const char *source,
                     const char *const *known_actions, struct maar_conf **ret_conf,
                     struct maar_error *err)
 {
-    struct maar_conf *conf = maar_calloc(1, sizeof *conf);
-    conf->source = maar_strdup(source ? source : "scheduler.conf");
-    struct reading reading = {.conf = conf, .known_actions = known_actions, .err = err};
-    struct maar_argument_node root = {0};
-    int rc = maar_yaml_read(text, n, conf->source, warn_yaml, &reading, &root, err);
-    if (rc == 0)
-        rc = read_root(&reading, &root);
-    maar_argument_node_fini(&root);
-    if (rc < 0) {
-        maar_conf_destroy(conf);
-        return rc;
-    }
-    finish_warnings(&reading);
-    *ret_conf = conf;
-    return 0;
+    struct reading reading = {.known_actions = known_actions, .err = err};
+    return read_text(text, n, source, &reading, ret_conf);
+}
+
+int maar_conf_examine(const char *text, size_t n, const char *source,
+                      const char *const *known_actions, struct maar_conf **ret_conf,
+                      struct maar_error *err)
+{
+    struct reading reading = {.known_actions = known_actions, .err = err, .goes_on = true};
+    return read_text(text, n, source, &reading, ret_conf);
 }
 
 int maar_conf_read(const char *path, const char *const *known_actions, struct maar_conf **ret_conf,

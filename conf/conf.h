@@ -73,7 +73,8 @@ struct maar_conf_pair {
 struct maar_conf_warning {
     int line;
     int column;
-    char *text;
+    char *text;    /* "key: what is wrong" */
+    bool is_error; /* from maar_conf_examine only */
 };
 
 struct maar_conf {
@@ -99,6 +100,11 @@ struct maar_conf {
 int maar_conf_parse(const char *text, size_t n, const char *source,
                     const char *const *known_actions, struct maar_conf **ret_conf,
                     struct maar_error *err) __attribute__((warn_unused_result));
+/* The same, but goes on after an error and keeps it among the warnings, so that all of them can be
+ * told. Such a configuration is for judging, not for use. -EINVAL only for what is not YAML. */
+int maar_conf_examine(const char *text, size_t n, const char *source,
+                      const char *const *known_actions, struct maar_conf **ret_conf,
+                      struct maar_error *err) __attribute__((warn_unused_result));
 /* Reads a file of at most 1 MiB and parses it. */
 int maar_conf_read(const char *path, const char *const *known_actions, struct maar_conf **ret_conf,
                    struct maar_error *err) __attribute__((warn_unused_result));

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The maar Authors */
-/* Building a policy. The problems of plugin arguments are logged once, here. */
+/* Building a policy. What the configuration says without effect is logged once, here. */
 
 #include <errno.h>
 
 #include "base/log.h"
+#include "host/conf_check.h"
 #include "host/policy_build.h"
 #include "place/place.h"
 
-static void log_argument_problems(const struct maar_conf *conf,
-                                  const struct maar_arguments *arguments,
-                                  const struct maar_argument *table)
+static void log_warning(void *context, int line, int column, const char *text)
 {
-    struct maar_argument_problem problems[32];
-    size_t n = maar_arguments_check(arguments, table, problems, 32);
-    for (size_t i = 0; i < n && i < 32; i++)
-        maar_log_warning("%s:%d:%d: %s", conf->source, problems[i].line, problems[i].column,
-                         problems[i].text);
+    const char *const *source = context;
+    maar_log_warning("%s:%d:%d: %s", *source, line, column, text);
 }
 
 static int create_instance(struct maar_instance *instance, struct maar_conf *conf,
@@ -24,7 +20,6 @@ static int create_instance(struct maar_instance *instance, struct maar_conf *con
 {
     const struct maar_plugin *plugin = instance->plugin;
     entry->arguments.table = plugin->arguments;
-    log_argument_problems(conf, &entry->arguments, plugin->arguments);
     instance->arguments = &entry->arguments;
     char text[256] = "";
     if (plugin->create && plugin->create(&maar_session_host, instance->arguments, &instance->self,
@@ -49,11 +44,8 @@ static int add_listing(struct maar_policy *policy, const struct maar_registry *r
                        struct maar_error *err)
 {
     const struct maar_plugin *plugin = maar_registry_find_plugin(registry, entry->name);
-    if (!plugin) {
-        maar_log_warning("%s:%d:%d: plugin \"%s\" is not known and is left out",
-                         policy->conf->source, entry->line, entry->column, entry->name);
+    if (!plugin)
         return 0;
-    }
     struct maar_instance *instance = find_instance(policy, plugin);
     if (!instance) {
         instance = &policy->instances[policy->n_instances++];
@@ -104,10 +96,8 @@ static int build_steps(struct maar_policy *policy, const struct maar_registry *r
         for (size_t k = 0; k < conf->n_configurations && !arguments; k++)
             if (!strcmp(conf->configurations[k].name, conf->actions[i]))
                 arguments = &conf->configurations[k].arguments;
-        if (arguments) {
+        if (arguments)
             arguments->table = step->action->arguments;
-            log_argument_problems(conf, arguments, step->action->arguments);
-        }
         step->defaults.table = step->action->arguments;
         step->arguments = arguments ? arguments : &step->defaults;
         policy->n_steps++;
@@ -177,9 +167,8 @@ struct maar_policy *maar_policy_create(const struct maar_registry *registry, str
 {
     struct maar_policy *policy = maar_calloc(1, sizeof *policy);
     policy->conf = conf;
-    for (size_t i = 0; i < conf->n_warnings; i++)
-        maar_log_warning("%s:%d:%d: %s", conf->source, conf->warnings[i].line,
-                         conf->warnings[i].column, conf->warnings[i].text);
+    const char *source = conf->source;
+    maar_conf_check(conf, registry, log_warning, &source);
     if (build_tiers(policy, registry, err) < 0 || build_steps(policy, registry, err) < 0) {
         maar_policy_destroy(policy);
         return NULL;

@@ -13,6 +13,8 @@
 #include "model/quantity.h"
 #include "wire/wire.h"
 
+#define MAX_EMBEDDED_LINE 100000 /* further down a text keeps its own lines from there on */
+
 struct maar_field maar_field_key(const struct maar_field *field, const char *key)
 {
     struct maar_field child = {.file = field->file, .document = field->document};
@@ -28,7 +30,7 @@ struct maar_field maar_field_index(const struct maar_field *field, size_t index)
     return child;
 }
 
-static void locate(const struct maar_field *field, int *ret_line, int *ret_column)
+void maar_field_locate(const struct maar_field *field, int *ret_line, int *ret_column)
 {
     *ret_line = *ret_column = 1;
     if (maar_wire_yaml_locate(field->file->text, field->file->n, field->document, field->path,
@@ -39,8 +41,61 @@ static void locate(const struct maar_field *field, int *ret_line, int *ret_colum
 int maar_field_line(const struct maar_field *field)
 {
     int line, column;
-    locate(field, &line, &column);
+    maar_field_locate(field, &line, &column);
     return line;
+}
+
+/* Where a line of the text begins, NULL behind the last. */
+static const char *find_line(const char *text, size_t n, int line)
+{
+    for (const char *end = text + n; line > 1 && text; line--) {
+        text = memchr(text, '\n', (size_t)(end - text));
+        text = text ? text + 1 : NULL;
+    }
+    return text;
+}
+
+/* How many blanks a literal block is indented by: its lines are those of the text with so many in front. -1 when it is
+ * no such block. */
+static int indentation(const char *block, const char *end, const char *text)
+{
+    int indent = -1;
+    while (*text) {
+        size_t n_text = strcspn(text, "\n");
+        const char *stop = block < end ? memchr(block, '\n', (size_t)(end - block)) : NULL;
+        size_t n = block < end ? (size_t)((stop ? stop : end) - block) : 0;
+        if (n_text > 0) {
+            if (n < n_text || memcmp(block + n - n_text, text, n_text) != 0)
+                return -1;
+            if (indent < 0)
+                indent = (int)(n - n_text);
+            if (n - n_text != (size_t)indent || strspn(block, " ") < (size_t)indent)
+                return -1;
+        }
+        block = stop ? stop + 1 : end;
+        text += n_text + (text[n_text] == '\n');
+    }
+    return indent;
+}
+
+char *maar_field_embedded(const struct maar_field *field, const char *text)
+{
+    const struct maar_scenario_file *file = field->file;
+    struct maar_text out = MAAR_TEXT_INIT;
+    int line = maar_field_line(field);
+    const char *block = find_line(file->text, file->n, line + 1);
+    int indent = block ? indentation(block, file->text + file->n, text) : -1;
+    for (int i = 0; i < line && i < MAX_EMBEDDED_LINE; i++)
+        maar_text_add_char(&out, '\n');
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        n += text[n] == '\n';
+        for (int i = 0; i < indent && *text != '\n'; i++)
+            maar_text_add_char(&out, ' ');
+        maar_text_add_n(&out, text, n);
+        text += n;
+    }
+    return maar_text_steal(&out);
 }
 
 int maar_field_error(const struct maar_field *field, struct maar_error *err, const char *format,
@@ -52,7 +107,7 @@ int maar_field_error(const struct maar_field *field, struct maar_error *err, con
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    locate(field, &line, &column);
+    maar_field_locate(field, &line, &column);
     return maar_error_set(err, -EINVAL, "%s:%d:%d: %s%s%s", field->file->path, line, column,
                           field->path, *field->path ? ": " : "", text);
 }

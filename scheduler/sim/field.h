@@ -33,6 +33,11 @@ int maar_field_error(const struct maar_field *field, struct maar_error *err, con
                      ...) __attribute__((format(printf, 3, 4)));
 /* Line of the field in its file. */
 int maar_field_line(const struct maar_field *field);
+/* Line and column. */
+void maar_field_locate(const struct maar_field *field, int *ret_line, int *ret_column);
+/* A file that is the text of a field (such as a scheduler.conf in a block scalar), laid out so that its lines and, for
+ * a literal block, its columns are those of the file around it. The caller frees. */
+char *maar_field_embedded(const struct maar_field *field, const char *text);
 
 /* The value must be a map whose keys are all among `known` (NULL-terminated). */
 int maar_field_check_map(const struct maar_field *field, const json_t *value,

@@ -222,10 +222,8 @@ static int read_own(struct loader *loader, struct maar_error *err)
         read_delays(scenario, &field, spec, err) < 0 ||
         maar_field_map(&field, spec, "cluster", &cluster, err) < 0)
         return -EINVAL;
-    struct maar_field at = maar_field_key(&field, "conf");
-    scenario->conf_line = scenario->conf ? maar_field_line(&at) : 0;
-    scenario->conf_file = loader->own ? (struct maar_scenario_file *)(uintptr_t)root->file : NULL;
-    at = maar_field_key(&field, "cluster");
+    scenario->conf_field = maar_field_key(&field, "conf");
+    struct maar_field at = maar_field_key(&field, "cluster");
     if (cluster &&
         maar_shorthand_expand(&at, cluster, scenario->start_ns, add_manifest, loader, err) < 0)
         return -EINVAL;

@@ -65,8 +65,7 @@ struct maar_scenario {
     MAAR_VEC(json_t *) documents; /* own what the rest points into */
     char *name;
     const char *conf; /* NULL: none */
-    int conf_line;    /* of the key */
-    struct maar_scenario_file *conf_file;
+    struct maar_field conf_field;
     int64_t start_ns;
     int64_t period_ns;
     unsigned cycles;

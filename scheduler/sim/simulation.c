@@ -42,15 +42,9 @@ static int parse_own_conf(const struct maar_simulation *simulation, struct maar_
                           struct maar_error *err)
 {
     const struct maar_scenario *scenario = simulation->scenario;
-    struct maar_text text = MAAR_TEXT_INIT;
-    for (int i = 0; i < scenario->conf_line && i < 100000; i++)
-        maar_text_add_char(&text, '\n');
-    maar_text_add(&text, scenario->conf);
-    int rc =
-        maar_conf_parse(maar_text_get(&text), text.n, scenario->conf_file->path,
-                        maar_registry_action_names(simulation->options.registry), ret_conf, err);
-    maar_text_fini(&text);
-    return rc;
+    maar_autofree char *text = maar_field_embedded(&scenario->conf_field, scenario->conf);
+    return maar_conf_parse(text, strlen(text), scenario->conf_field.file->path,
+                           maar_registry_action_names(simulation->options.registry), ret_conf, err);
 }
 
 static int read_conf(const struct maar_simulation *simulation, struct maar_conf **ret_conf,

@@ -3,6 +3,7 @@
 
 /* The grammar of scheduler.conf: what is read, what is refused, what is warned of, and where. */
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -591,9 +592,51 @@ static void every_prefix_of_a_file_is_handled(void **state)
     }
 }
 
+/* Errors beside warnings, in the order of the file, and what can still be read. */
+static void examining_goes_on_after_an_error(void **state)
+{
+    (void)state;
+    static const char text[] = "actions: \"enqueue, alocate,\"\n"
+                               "tier: []\n"
+                               "tiers:\n"
+                               "- plugins: gang\n"
+                               "- plugins:\n"
+                               "  - name: drf\n"
+                               "    enableJobOrder: \"yes\"\n"
+                               "compatibility: kubernetes\n";
+    static const struct {
+        int line, column;
+        bool is_error;
+        const char *part;
+    } want[] = {
+        {1, 1, true, "expected a name between the commas"},
+        {1, 1, true, "failed to find Action \"alocate\"; did you mean allocate?"},
+        {2, 1, false, "tier: unknown key of scheduler.conf, ignored; did you mean tiers?"},
+        {4, 3, true, "plugins: expected a list"},
+        {7, 5, true, "enableJobOrder: expected true or false"},
+        {8, 1, true, "compatibility: expected volcano"},
+    };
+    struct maar_conf *conf = NULL;
+    struct maar_error err = MAAR_ERROR_INIT;
+    assert_int_equal(maar_conf_examine(text, strlen(text), "f", known_actions, &conf, &err), 0);
+    assert_int_equal(conf->n_warnings, sizeof want / sizeof *want);
+    for (size_t i = 0; i < conf->n_warnings; i++) {
+        const struct maar_conf_warning *got = &conf->warnings[i];
+        if (got->line != want[i].line || got->column != want[i].column ||
+            got->is_error != want[i].is_error || !strstr(got->text, want[i].part))
+            fail_msg("%zu: got %d:%d %s", i, got->line, got->column, got->text);
+    }
+    maar_autofree char *shown = show(conf);
+    assert_string_equal(shown, "enqueue,alocate, | | drf");
+    maar_conf_destroy(conf);
+    assert_int_equal(maar_conf_examine("a: [", 4, "f", NULL, &conf, &err), -EINVAL);
+    assert_non_null(strstr(err.text, ": not valid YAML"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(examining_goes_on_after_an_error),
         cmocka_unit_test(each_part_of_the_grammar_is_read),
         cmocka_unit_test(faults_are_refused_with_position_and_advice),
         cmocka_unit_test(what_volcano_ignores_is_warned_of),
