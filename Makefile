@@ -6,7 +6,7 @@
 
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help build test demo lint format asan tsan fuzz e2e bench install clean up
+.PHONY: help build test demo docs lint format asan tsan fuzz e2e bench install clean up
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -32,6 +32,9 @@ demo: build ## play examples/ in a few acts
 
 up: build ## an embedded cluster and maar-scheduler beside it, for kubectl, until Ctrl-C
 	@tools/up.sh build/release/bin -f examples/1-gangs.yaml
+
+docs: build ## renew docs/plugins.md from the plugins' own tables
+	@build/release/bin/maarctl plugins -o markdown >docs/plugins.md
 
 lint: ## layers, licences, format, clang-tidy, cppcheck, shellcheck
 	@tools/setup.sh build lint

@@ -326,6 +326,11 @@ int maar_enable_find(const char *key)
     return -1;
 }
 
+bool maar_enable_default(enum maar_enable enable)
+{
+    return ((ENABLE_DEFAULT >> enable) & 1) != 0;
+}
+
 /* The key that differs from this one in enable or enabled only, NULL if none. */
 static const char *other_spelling(const char *key)
 {

@@ -44,6 +44,8 @@ enum maar_enable {
 const char *maar_enable_key(enum maar_enable enable);
 /* The bit of a key, -1 when it is none. */
 int maar_enable_find(const char *key);
+/* What holds where the key is not written. */
+bool maar_enable_default(enum maar_enable enable);
 
 struct maar_conf_plugin {
     char *name;

@@ -19,19 +19,25 @@
 #include "host/registry.h"
 
 static const char usage[] =
-    "Usage: maarctl plugins [NAME] [--plugins-dir DIR] [-o table|json]\n"
+    "Usage: maarctl plugins [NAME] [--plugins-dir DIR] [-o table|json|markdown]\n"
     "\n"
     "Lists the plugins and actions that scheduler.conf can name: which hooks a plugin fills in,\n"
     "which arguments it takes. With NAME, everything about that one.\n"
     "\n"
     "      --plugins-dir DIR   load the plugins of this folder as well\n"
-    "  -o, --output FORMAT     table (default) or json\n"
+    "  -o, --output FORMAT     table (default), json, or markdown: a page about all of them\n"
     "  -h, --help              this text\n";
+
+enum output {
+    OUTPUT_TABLE,
+    OUTPUT_JSON,
+    OUTPUT_MARKDOWN,
+};
 
 struct options {
     const char *name; /* NULL: all */
     const char *plugins_dir;
-    bool json;
+    enum output output;
     bool help;
 };
 
@@ -280,6 +286,93 @@ static void add_action_details(struct maar_text *out, const struct maar_action *
     add_argument_table(out, action->arguments);
 }
 
+/* ---- Markdown -------------------------------------------------------------------------------- */
+
+/* Text of an author in a cell of a table. */
+static void add_cell(struct maar_text *out, const char *text)
+{
+    for (; text && *text; text++) {
+        if (*text == '|' || *text == '<' || *text == '*')
+            maar_text_add_char(out, '\\');
+        if (*text == '\n')
+            maar_text_add_char(out, ' ');
+        else
+            maar_text_add_char(out, *text);
+    }
+}
+
+static void add_code_list(struct maar_text *out, const char *head, const char *const *names)
+{
+    if (!names || !*names)
+        return;
+    maar_text_addf(out, "\n%s: ", head);
+    for (const char *const *name = names; *name; name++)
+        maar_text_addf(out, "%s`%s`", name == names ? "" : ", ", *name);
+    maar_text_add(out, "\n");
+}
+
+static void add_argument_page(struct maar_text *out, const struct maar_argument *table)
+{
+    if (!table || !table->key) {
+        maar_text_add(out, "\nNo arguments.\n");
+        return;
+    }
+    maar_text_add(out, "\n| argument | type | default | range | |\n|---|---|---|---|---|\n");
+    for (; table->key; table++) {
+        maar_text_addf(out, "| `%s` | %s | ", table->key, type_name(table->type));
+        if (table->default_text)
+            maar_text_addf(out, "`%s`", *table->default_text ? table->default_text : "\"\"");
+        maar_text_add(out, " | ");
+        add_cell(out, table->range);
+        maar_text_add(out, " | ");
+        add_cell(out, table->help);
+        maar_text_add(out, " |\n");
+    }
+}
+
+static void add_hook_page(struct maar_text *out, const struct maar_plugin *plugin)
+{
+    maar_text_add(out, "\n| hook | switch | default |\n|---|---|---|\n");
+    for (size_t i = 0; i < N_HOOKS; i++) {
+        if (!is_set(plugin, &hooks[i]))
+            continue;
+        if (hooks[i].enable == NO_KEY)
+            maar_text_addf(out, "| %s | | always on |\n", hooks[i].name);
+        else
+            maar_text_addf(out, "| %s | `%s` | %s |\n", hooks[i].name, key_of(&hooks[i]),
+                           maar_enable_default(hooks[i].enable) ? "true" : "false");
+    }
+}
+
+static void add_plugin_page(struct maar_text *out, const struct maar_plugin *plugin)
+{
+    maar_text_addf(out, "\n### %s\n\n%s\n", plugin->name, or_dash(plugin->summary));
+    add_code_list(out, "Also spelled", plugin->aliases);
+    add_argument_page(out, plugin->arguments);
+    add_hook_page(out, plugin);
+    add_code_list(out, "Reads labels of pods", plugin->reads_pod_labels);
+    add_code_list(out, "Reads annotations of pods", plugin->reads_pod_annotations);
+    add_code_list(out, "Reads annotations of PodGroups", plugin->reads_pod_group_annotations);
+    add_code_list(out, "Reads annotations of queues", plugin->reads_queue_annotations);
+}
+
+static void add_page(struct maar_text *out, const struct maar_registry *registry)
+{
+    maar_text_add(out, "# Plugins and actions\n\n"
+                       "What [scheduler.conf](configuration.md) can name, from the tables that the "
+                       "plugins and actions bring along.\n"
+                       "`maarctl plugins -o markdown` writes this page, `make docs` renews it.\n"
+                       "\n## Plugins\n");
+    for (size_t i = 0; i < maar_registry_n_plugins(registry); i++)
+        add_plugin_page(out, maar_registry_plugin(registry, i));
+    maar_text_add(out, "\n## Actions\n");
+    for (size_t i = 0; i < maar_registry_n_actions(registry); i++) {
+        const struct maar_action *action = maar_registry_action(registry, i);
+        maar_text_addf(out, "\n### %s\n\n%s\n", action->name, or_dash(action->summary));
+        add_argument_page(out, action->arguments);
+    }
+}
+
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 /* Descriptors hold whatever text their author wrote; one that is not UTF-8 becomes null. */
@@ -453,20 +546,36 @@ static int print(const struct maar_registry *registry, const struct options *opt
         if (!plugin && !action)
             return unknown_name(registry, options->name);
     }
-    if (options->json) {
+    if (options->output == OUTPUT_JSON) {
         print_json(registry, plugin, action);
         return 0;
     }
     struct maar_text out = MAAR_TEXT_INIT;
+    if (options->output == OUTPUT_MARKDOWN)
+        add_page(&out, registry);
+    else if (!options->name)
+        add_table(&out, registry);
     if (plugin)
         add_plugin_details(&out, plugin, path_of(registry, plugin));
     if (action)
         add_action_details(&out, action);
-    if (!options->name)
-        add_table(&out, registry);
     (void)fputs(maar_text_get(&out), stdout);
     maar_text_fini(&out);
     return 0;
+}
+
+static int read_output(const char *name, struct options *options)
+{
+    static const char *const names[] = {"table", "json", "markdown", NULL};
+    for (size_t i = 0; names[i]; i++) {
+        if (strcmp(names[i], name) == 0) {
+            options->output = (enum output)i;
+            return 0;
+        }
+    }
+    (void)fprintf(stderr, "maarctl plugins: -o: expected table, json or markdown, found %s\n",
+                  name);
+    return 2;
 }
 
 /* 0, or 2 after a message. */
@@ -477,11 +586,7 @@ static int read_option(int option, struct options *options)
         options->plugins_dir = optarg;
         return 0;
     case 'o':
-        options->json = strcmp(optarg, "json") == 0;
-        if (options->json || strcmp(optarg, "table") == 0)
-            return 0;
-        (void)fprintf(stderr, "maarctl plugins: -o: expected table or json, found %s\n", optarg);
-        return 2;
+        return read_output(optarg, options);
     case 'h':
         options->help = true;
         return 0;
@@ -509,6 +614,11 @@ static int read_options(int argc, char **argv, struct options *options)
         return 2;
     }
     options->name = argv[optind];
+    if (options->name && options->output == OUTPUT_MARKDOWN) {
+        (void)fprintf(stderr, "maarctl plugins: -o markdown is a page about all; leave out %s\n",
+                      options->name);
+        return 2;
+    }
     return 0;
 }
 

@@ -184,6 +184,18 @@ static void json_lists_everything(void **state)
     assert_true(json_is_array(json_object_get(root, "actions")));
 }
 
+static void a_page_has_a_chapter_for_each(void **state)
+{
+    (void)state;
+    maar_autofree char *text = NULL;
+    assert_int_equal(run(1, &text, ARGS("-o", "markdown", "--plugins-dir", plugins_dir)), 0);
+    const char *chapter = strstr(text, "\n### example\n\nKeeps pods off nodes");
+    assert_non_null(chapter);
+    assert_non_null(strstr(chapter, "| `example.weight` | float | `1` | 0..100 | How much free "));
+    assert_non_null(strstr(chapter, "| nodeOrder | `enableNodeOrder` | true |\n"));
+    assert_non_null(strstr(text, "\n## Actions\n"));
+}
+
 static void help_is_printed(void **state)
 {
     (void)state;
@@ -200,7 +212,8 @@ static void bad_input_exits_with_2(void **state)
     } rows[] = {
         {"unknown name", {"xylophone"}, "no plugin or action is named xylophone; maarctl plugins"},
         {"unknown option", {"--colour"}, "maarctl plugins --help shows the options"},
-        {"unknown format", {"-o", "yaml"}, "-o: expected table or json, found yaml"},
+        {"unknown format", {"-o", "yaml"}, "-o: expected table, json or markdown, found yaml"},
+        {"a page of one", {"-o", "markdown", "gang"}, "leave out gang"},
         {"two names", {"gang", "drf"}, "expected one name, found 2"},
         {"missing folder", {"--plugins-dir", "/nonexistent"}, "/nonexistent: No such file"},
         {"folder for everybody", {"--plugins-dir", "/tmp"}, "/tmp: everybody may write here"},
@@ -232,6 +245,7 @@ int main(void)
         cmocka_unit_test(all_modules_are_listed),
         cmocka_unit_test(json_says_the_same),
         cmocka_unit_test(json_lists_everything),
+        cmocka_unit_test(a_page_has_a_chapter_for_each),
         cmocka_unit_test(help_is_printed),
         cmocka_unit_test(bad_input_exits_with_2),
         cmocka_unit_test(no_hook_is_left_out),
