@@ -5,7 +5,8 @@
  * Queues take turns in queue order, in a queue the jobs in job order. A turn places tasks until the job is ready and
  * commits; what is left of the job gets further turns, one task each. A job that can only be completed on room that is
  * still being released holds that room until the session ends. A job that cannot be completed leaves nothing behind.
- * In a queue with dequeueStrategy fifo a job that was refused ends the queue's turns.
+ * A job that was refused stands in the way of later ones as the dequeueStrategy of its queue says. Members above a
+ * job's minimum that find no room do not make it a refused one.
  *
  * Configuration key: predicateErrorCacheEnable (bool, true): under `compatibility: volcano`, a node that refused one
  * pod of a role is not asked for the next of that role. Without it pods are told apart by what they ask. */
@@ -149,6 +150,28 @@ static bool take_turn(struct run *run, const struct maar_job *job)
     return false;
 }
 
+/* What the rest of the job asks for. */
+static uint64_t asked_by(const struct sheet *sheet)
+{
+    uint64_t asked = 0;
+    for (size_t i = sheet->at; i < sheet->n; i++) {
+        const struct maar_resource *request = &sheet->tasks[i]->cls->request;
+        for (uint32_t d = 0; d < request->n; d++)
+            if (request->v[d] > 0)
+                asked |= UINT64_C(1) << d;
+    }
+    return asked;
+}
+
+static void serve(struct run *run, const struct maar_job *job)
+{
+    if (!maar_turns_has_barriers(&run->turns, job->queue))
+        take_turn(run, job);
+    else if (maar_turns_may_try(&run->turns, job, asked_by(&run->sheets[job->slot])) &&
+             !take_turn(run, job))
+        maar_turns_refused(&run->turns, job);
+}
+
 static void execute(void *session, const struct maar_action_host *host,
                     const struct maar_arguments *conf)
 {
@@ -166,9 +189,8 @@ static void execute(void *session, const struct maar_action_host *host,
         const struct maar_job *job = maar_turns_next_job(&run.turns, queue);
         if (!job)
             continue;
-        bool served = take_turn(&run, job);
-        if (served || run.view->compatibility || queue->dequeue_strategy != MAAR_DEQUEUE_FIFO)
-            maar_turns_again(&run.turns, queue);
+        serve(&run, job);
+        maar_turns_again(&run.turns, queue);
     }
 
     for (size_t i = 0; i < run.n_job_slots; i++)

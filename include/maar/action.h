@@ -84,6 +84,12 @@ struct maar_action_host {
                          const struct maar_task *const *tasks, size_t n);
     /* Undoes a Pipelined task of an earlier statement that was kept. */
     void (*release)(struct maar_statement *statement, const struct maar_task *task);
+
+    /* Bits of the dimensions that a job which was refused in this session lacked: in the room of its queue, on the
+     * nodes that could ever hold its tasks, or, for one that was not admitted, at the gate. */
+    uint64_t (*lacked)(void *session, const struct maar_job *job);
+    /* The job is not tried in this session, for this reason. Copied. */
+    void (*pass_over)(void *session, const struct maar_job *job, const char *reason);
 };
 
 struct maar_action {

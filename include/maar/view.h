@@ -338,6 +338,8 @@ enum maar_queue_state {
 enum maar_dequeue_strategy {
     MAAR_DEQUEUE_TRAVERSE, /* a blocked head lets later jobs of its queue pass */
     MAAR_DEQUEUE_FIFO,     /* a blocked head blocks its queue */
+    /* a blocked head blocks its queue in the dimensions that it lacks */
+    MAAR_DEQUEUE_FIFO_PER_RESOURCE,
 };
 
 struct maar_queue {

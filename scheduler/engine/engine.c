@@ -304,6 +304,9 @@ static void apply_object(struct maar_engine *engine, const struct maar_delta *de
     if (changed && delta->type == MAAR_DELTA_UPSERT && *record->fault)
         maar_log_warning("%s %s%s%s cannot be used: %s", maar_kind_name(record->kind), record->ns,
                          *record->ns ? "/" : "", record->name, record->fault);
+    if (changed && delta->type == MAAR_DELTA_UPSERT && *record->warning)
+        maar_log_warning("%s %s%s%s: %s", maar_kind_name(record->kind), record->ns,
+                         *record->ns ? "/" : "", record->name, record->warning);
 }
 
 static void apply(struct maar_engine *engine, struct maar_delta *delta)

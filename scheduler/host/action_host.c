@@ -70,7 +70,10 @@ static bool job_starving(void *context, const struct maar_job *job)
 
 static bool job_enqueueable(void *context, const struct maar_job *job)
 {
-    return maar_vote_job_enqueueable(context, job);
+    if (maar_vote_job_enqueueable(context, job))
+        return true;
+    maar_lacking_at_gate(context, job);
+    return false;
 }
 
 static bool queue_overused(void *context, const struct maar_queue *queue)
@@ -133,6 +136,17 @@ static void release(struct maar_statement *statement, const struct maar_task *ta
     maar_session_release(maar_statement_session(statement), &maar_task_entry(task)->view);
 }
 
+static uint64_t lacked(void *context, const struct maar_job *job)
+{
+    return maar_session_job(context, job)->lacked;
+}
+
+static void pass_over(void *context, const struct maar_job *job, const char *reason)
+{
+    struct maar_session *session = context;
+    maar_session_refuse_job(session, job, maar_arena_strdup(session->arena, reason));
+}
+
 static const struct maar_action_host action_host = {
     .size = sizeof(struct maar_action_host),
     .host = &maar_session_host,
@@ -160,6 +174,8 @@ static const struct maar_action_host action_host = {
     .place = maar_place_tasks,
     .place_harder = maar_place_harder,
     .release = release,
+    .lacked = lacked,
+    .pass_over = pass_over,
 };
 
 void maar_host_run_actions(struct maar_session *session)

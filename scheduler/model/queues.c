@@ -54,6 +54,7 @@ void maar_queue_destroy(struct maar_world *world, struct maar_queue_entry *queue
     free(queue->uid);
     free(queue->parent_name);
     free(queue->fault);
+    free(queue->warning);
     maar_vec_fini(&queue->children);
     maar_vec_fini(&queue->jobs);
     maar_vec_fini(&queue->published);
@@ -212,6 +213,7 @@ bool maar_queues_apply(struct maar_world *world, const struct maar_record *recor
     bool changed = added;
     maar_text_replace(&queue->uid, record->uid);
     changed |= maar_text_replace(&queue->fault, record->fault);
+    changed |= maar_text_replace(&queue->warning, record->warning);
     changed |= set_plain(&queue->view, record);
     changed |= maar_resource_set(world, &queue->view.capability, &record->queue.capability);
     changed |= maar_resource_set(world, &queue->view.deserved, &record->queue.deserved);

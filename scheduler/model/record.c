@@ -43,6 +43,7 @@ struct maar_record *maar_record_create(enum maar_kind kind)
     record->name = "";
     record->resource_version = "";
     record->fault = "";
+    record->warning = "";
     switch (kind) {
     case MAAR_KIND_POD:
         clear_pod_texts(&record->pod);

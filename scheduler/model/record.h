@@ -159,6 +159,8 @@ struct maar_record {
     /* Why the object cannot be used as it is (a quantity that does not parse, a value out of range): it is
      * quarantined, its pods wait with this text. "" when it is sound. */
     const char *fault;
+    /* What is wrong with it that does not stop it from being used: for the log. "" when nothing is. */
+    const char *warning;
     union {
         struct maar_pod_record pod;
         struct maar_node_record node;

@@ -99,6 +99,8 @@ struct maar_job_entry {
     char *reason;
     uint64_t tried_session; /* number of the session the fields below belong to */
     uint64_t failed_roles; /* bit i: a task of role i found no node (roles above 63 share bit 63) */
+    uint64_t
+        lacked; /* dimensions that it was refused for, where its queue's strategy asks for them */
     const char *job_text;  /* session's arena: why the whole job was refused; NULL */
     const char *gang_text; /* session's arena: how many of the gang fit; NULL */
     /* The condition that a plugin asks for, session's arena; type NULL: none. */
@@ -125,6 +127,7 @@ struct maar_queue_entry {
     char *uid;
     char *parent_name;
     char *fault;
+    char *warning; /* the last one of its object, for telling each once */
     int64_t *row_allocated;
     int64_t *row_subtree;
     int64_t *row_pending;

@@ -44,6 +44,7 @@ static const char *refused_text(const struct placing *p, const struct maar_class
 static void refuse_class(struct placing *p, const struct maar_task *task, const char *text)
 {
     maar_session_refuse_task(p->session, task, text);
+    maar_lacking_nodes(p->session, p->job, task, false);
     maar_vec_push(&p->refused.classes, task->cls);
     maar_vec_push(&p->refused.texts, text);
 }
@@ -131,6 +132,7 @@ static bool has_room(struct placing *p, const struct maar_task *task)
         p->full.cls = task->cls;
         p->full.n_placed = p->result.n_placed;
         p->full.text = room_text(p, task);
+        maar_lacking_room(p->session, p->job, task);
     }
     /* No node was looked at: the role is not marked as failed. */
     maar_session_task(p->session, task)->fit_text = p->full.text;
@@ -275,6 +277,7 @@ static bool is_hopeless(struct placing *p, const struct maar_task *const *tasks,
     if (slots >= (uint64_t)need)
         return false;
     const char *text = maar_explain_gang(p->session, tasks[0]);
+    maar_lacking_nodes(p->session, job, tasks[0], true);
     for (size_t i = 0; i < n; i++)
         maar_session_refuse_task(p->session, tasks[i], text);
     maar_session_job(p->session, job)->gang_text =

@@ -65,6 +65,16 @@ uint64_t maar_index_slots(struct maar_session *session, const struct maar_task *
                           uint64_t want);
 bool maar_is_indexable(const struct maar_session *session);
 
+/* lacking.c: notes what a job of a queue with strategy fifo-per-resource lacks */
+/* The queue has no room for the task. */
+void maar_lacking_room(struct maar_session *session, const struct maar_job *job,
+                       const struct maar_task *task);
+/* No node takes the task; with `filled`, not as many like it as are needed. */
+void maar_lacking_nodes(struct maar_session *session, const struct maar_job *job,
+                        const struct maar_task *task, bool filled);
+/* The gate has not admitted the job. */
+void maar_lacking_at_gate(struct maar_session *session, const struct maar_job *job);
+
 /* explain.c: why no node fits, session's arena */
 const char *maar_explain_task(struct maar_session *session, const struct maar_task *task,
                               uint32_t flags);

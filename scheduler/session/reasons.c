@@ -101,6 +101,7 @@ struct maar_job_entry *maar_session_job(struct maar_session *session, const stru
     if (entry->tried_session != session->world->session_number) {
         entry->tried_session = session->world->session_number;
         entry->failed_roles = 0;
+        entry->lacked = 0;
         entry->job_text = NULL;
         entry->gang_text = NULL;
         entry->condition_type = NULL;

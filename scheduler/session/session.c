@@ -226,6 +226,8 @@ static void host_job_event(void *context, const struct maar_job *job, const char
                            const char *message)
 {
     struct maar_session *session = context;
+    if (session->supposing)
+        return;
     struct maar_job_entry *entry = maar_session_job(session, job);
     entry->job_text = maar_arena_strdup(session->arena, message);
     /* On change: the same refusal is not told again. */

@@ -23,6 +23,8 @@ struct maar_session {
     int64_t now_ns;
     bool reference;  /* place with the plain path */
     bool check_undo; /* compare hashes around discards */
+    bool
+        supposing; /* plugins are asked about something else than they think: they report nothing */
     struct maar_undo undo;
     struct maar_statement *statement;  /* the open one, NULL */
     MAAR_VEC(struct maar_task *) kept; /* placed by kept statements: given back at close */

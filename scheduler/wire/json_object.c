@@ -253,6 +253,30 @@ static enum maar_queue_state read_state(struct maar_decoder *decoder, const json
     return MAAR_QUEUE_UNKNOWN;
 }
 
+/* The annotation wins over spec.dequeueStrategy, whose definition does not know all strategies. */
+static void read_dequeue_annotation(struct maar_decoder *decoder, const json_t *object,
+                                    enum maar_dequeue_strategy *strategy)
+{
+    static const char key[] = "maar.dev/dequeue-strategy";
+    static const char *const names[] = {"traverse", "fifo", "fifo-per-resource"};
+    const json_t *annotations = json_object_get(json_object_get(object, "metadata"), "annotations");
+    const json_t *value = json_object_get(annotations, key);
+    if (!value)
+        return;
+    const char *text = json_string_value(value);
+    for (size_t i = 0; text && i < sizeof names / sizeof *names; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *strategy = (enum maar_dequeue_strategy)i;
+            return;
+        }
+    }
+    decoder->record->warning = maar_arena_printf(
+        decoder->arena,
+        "annotation %s: \"%.64s\" is not known and not used; it can be traverse, fifo or "
+        "fifo-per-resource",
+        key, text ? text : "");
+}
+
 void maar_json_decode_queue(struct maar_decoder *decoder, const json_t *object)
 {
     static const char *const strategies[] = {"traverse", "fifo", "", NULL};
@@ -274,6 +298,7 @@ void maar_json_decode_queue(struct maar_decoder *decoder, const json_t *object)
         read_choice(decoder, spec, &spec_at, "dequeueStrategy", strategies) == 1
             ? MAAR_DEQUEUE_FIFO
             : MAAR_DEQUEUE_TRAVERSE;
+    read_dequeue_annotation(decoder, object, &queue->dequeue_strategy);
     (void)maar_json_amounts(decoder, spec, &spec_at, "capability", false, &queue->capability);
     (void)maar_json_amounts(decoder, spec, &spec_at, "deserved", false, &queue->deserved);
     (void)maar_json_amounts(decoder, maar_json_object(decoder, spec, &spec_at, "guarantee"),

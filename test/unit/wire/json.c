@@ -388,6 +388,39 @@ static void a_queue_in_one_piece(void **state)
                 "deserved{} guarantee{} allocated{} annotations{} ");
 }
 
+/* The annotation wins; one that nobody knows is told of and not used. */
+static void the_dequeue_strategy_of_a_queue(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec;
+        const char *annotation;
+        enum maar_dequeue_strategy want;
+        bool warns;
+    } rows[] = {
+        {"{}", "{}", MAAR_DEQUEUE_TRAVERSE, false},
+        {"{'dequeueStrategy':'fifo'}", "{}", MAAR_DEQUEUE_FIFO, false},
+        {"{}", "{'maar.dev/dequeue-strategy':'fifo'}", MAAR_DEQUEUE_FIFO, false},
+        {"{'dequeueStrategy':'fifo'}", "{'maar.dev/dequeue-strategy':'traverse'}",
+         MAAR_DEQUEUE_TRAVERSE, false},
+        {"{}", "{'maar.dev/dequeue-strategy':'fifo-per-resource'}", MAAR_DEQUEUE_FIFO_PER_RESOURCE,
+         false},
+        {"{'dequeueStrategy':'fifo'}", "{'maar.dev/dequeue-strategy':'lifo'}", MAAR_DEQUEUE_FIFO,
+         true},
+        {"{}", "{'maar.dev/dequeue-strategy':7}", MAAR_DEQUEUE_TRAVERSE, true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "{'metadata':{'name':'q','annotations':%s},'spec':%s}",
+                 rows[i].annotation, rows[i].spec);
+        struct maar_record *record = decode(MAAR_KIND_QUEUE, text);
+        assert_int_equal(record->queue.dequeue_strategy, rows[i].want);
+        assert_int_equal(*record->warning != '\0', rows[i].warns);
+        assert_string_equal(record->fault, "");
+        maar_record_destroy(record);
+    }
+}
+
 static void a_pod_group_in_one_piece(void **state)
 {
     (void)state;
@@ -480,6 +513,7 @@ int main(void)
         cmocka_unit_test(parts_of_a_spec_that_no_policy_honours_are_marked),
         cmocka_unit_test(the_names_that_count_are_those_of_volcano_everywhere),
         cmocka_unit_test(a_queue_in_one_piece),
+        cmocka_unit_test(the_dequeue_strategy_of_a_queue),
         cmocka_unit_test(a_pod_group_in_one_piece),
         cmocka_unit_test(a_priority_class_in_one_piece),
         cmocka_unit_test(a_node_is_ready_unless_it_says_otherwise),
