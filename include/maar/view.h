@@ -90,6 +90,47 @@ struct maar_preferred_term {
     struct maar_selector_term term;
 };
 
+/* A selector of labels (metav1.LabelSelector): matchLabels stand as In requirements with one value. Of the operators
+ * only In, NotIn, Exists, DoesNotExist and INVALID occur. */
+struct maar_label_selector {
+    bool is_set; /* false: absent, matches nothing; set without requirements: matches everything */
+    uint32_t n_requirements;
+    const struct maar_requirement *requirements;
+};
+
+/* One term of a pod (anti-)affinity. matchLabelKeys and mismatchLabelKeys are merged into the selector. */
+struct maar_affinity_term {
+    int32_t weight; /* preferred terms, 1 to 100; required ones 0 */
+    const char *topology_key;
+    struct maar_label_selector selector;
+    uint32_t n_namespaces; /* the pod's own when the term names neither list nor selector */
+    const char *const *namespaces;
+    struct maar_label_selector namespace_selector;
+};
+
+struct maar_affinity_terms {
+    uint32_t n;
+    const struct maar_affinity_term *terms;
+};
+
+/* One topology spread constraint. matchLabelKeys are merged into the selector. */
+struct maar_spread_constraint {
+    int32_t max_skew;
+    int32_t min_domains; /* 1 when absent */
+    const char *topology_key;
+    bool hard;           /* whenUnsatisfiable: DoNotSchedule */
+    bool honor_affinity; /* nodeAffinityPolicy: true when absent */
+    bool honor_taints;   /* nodeTaintsPolicy: false when absent */
+    struct maar_label_selector selector;
+};
+
+/* A namespace that some pod is in. */
+struct maar_namespace {
+    const char *name;
+    uint32_t n_labels; /* 0 also while the Namespace object has not arrived */
+    const struct maar_label *labels;
+};
+
 enum maar_taint_effect {
     MAAR_EFFECT_ANY, /* toleration without effect */
     MAAR_EFFECT_NO_SCHEDULE,
@@ -145,6 +186,12 @@ struct maar_pod_spec {
     const struct maar_preferred_term *preferred;
     uint32_t n_tolerations;
     const struct maar_toleration *tolerations;
+    struct maar_affinity_terms pod_affinity_required;
+    struct maar_affinity_terms pod_affinity_preferred;
+    struct maar_affinity_terms pod_anti_affinity_required;
+    struct maar_affinity_terms pod_anti_affinity_preferred;
+    uint32_t n_spread;
+    const struct maar_spread_constraint *spread;
     uint32_t n_host_ports;
     const struct maar_host_port *host_ports;
     uint32_t n_images;
@@ -160,6 +207,7 @@ struct maar_class {
     uint32_t slot; /* small integer, reused after the class is gone */
     uint32_t n_tasks;
     const char *ns;
+    const struct maar_namespace *space; /* the same namespace with its labels */
     const struct maar_pod_spec *spec;
     struct maar_resource request; /* with init containers, overhead and pods = 1 */
     bool best_effort;             /* asks for nothing but its pod slot */
