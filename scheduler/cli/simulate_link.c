@@ -112,6 +112,7 @@ static int open_server(struct context *context, struct maar_cluster *cluster,
         [MAAR_KIND_QUEUE] = {"scheduling.volcano.sh/v1beta1", "Queue"},
         [MAAR_KIND_POD_GROUP] = {"scheduling.volcano.sh/v1beta1", "PodGroup"},
         [MAAR_KIND_POD] = {"v1", "Pod"},
+        [MAAR_KIND_NAMESPACE] = {"v1", "Namespace"},
     };
     const struct maar_api_server_options options = {cluster, 0, TOKEN, false};
     context->cluster = cluster;

@@ -72,12 +72,8 @@ static const char *const paths[MAAR_N_KINDS] = {
     [MAAR_KIND_QUEUE] = "/apis/scheduling.volcano.sh/v1beta1/queues",
     [MAAR_KIND_POD_GROUP] = "/apis/scheduling.volcano.sh/v1beta1/podgroups",
     [MAAR_KIND_POD] = "/api/v1/pods",
+    [MAAR_KIND_NAMESPACE] = "/api/v1/namespaces",
 };
-
-static bool has_protobuf(enum maar_kind kind)
-{
-    return kind == MAAR_KIND_NODE || kind == MAAR_KIND_POD;
-}
 
 static bool is_protobuf(const struct maar_kube_call *call)
 {
@@ -557,7 +553,7 @@ struct maar_reflector *maar_reflector_create(const struct maar_reflector_options
     reflector->backoff = (struct maar_backoff){FIRST_PAUSE_NS, LONGEST_PAUSE_NS, 0, options->seed};
     reflector->known = maar_known_create(options->keeps_text);
     reflector->call.method = "GET";
-    reflector->call.accept = has_protobuf(options->kind)
+    reflector->call.accept = maar_wire_has_protobuf(options->kind)
                                  ? "application/vnd.kubernetes.protobuf,application/json"
                                  : "application/json";
     reflector->call.on_done = on_done;

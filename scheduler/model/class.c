@@ -27,17 +27,57 @@ static void add_labels(struct maar_text *key, const struct maar_label *labels, u
     }
 }
 
-static void add_term(struct maar_text *key, const struct maar_selector_term *term)
+static void add_requirements(struct maar_text *key, const struct maar_requirement *requirements,
+                             uint32_t n)
 {
-    add_int(key, term->n_requirements);
-    for (uint32_t i = 0; i < term->n_requirements; i++) {
-        const struct maar_requirement *r = &term->requirements[i];
+    add_int(key, n);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct maar_requirement *r = &requirements[i];
         add_text(key, r->key);
         add_int(key, (int64_t)r->op * 2 + r->is_field);
         add_int(key, r->number);
         add_int(key, r->n_values);
         for (uint32_t j = 0; j < r->n_values; j++)
             add_text(key, r->values[j]);
+    }
+}
+
+static void add_term(struct maar_text *key, const struct maar_selector_term *term)
+{
+    add_requirements(key, term->requirements, term->n_requirements);
+}
+
+static void add_selector(struct maar_text *key, const struct maar_label_selector *selector)
+{
+    add_int(key, selector->is_set);
+    add_requirements(key, selector->requirements, selector->n_requirements);
+}
+
+static void add_affinity(struct maar_text *key, const struct maar_affinity_terms *terms)
+{
+    add_int(key, terms->n);
+    for (uint32_t i = 0; i < terms->n; i++) {
+        const struct maar_affinity_term *term = &terms->terms[i];
+        add_int(key, term->weight);
+        add_text(key, term->topology_key);
+        add_selector(key, &term->selector);
+        add_int(key, term->n_namespaces);
+        for (uint32_t j = 0; j < term->n_namespaces; j++)
+            add_text(key, term->namespaces[j]);
+        add_selector(key, &term->namespace_selector);
+    }
+}
+
+static void add_spread(struct maar_text *key, const struct maar_spread_constraint *spread,
+                       uint32_t n)
+{
+    add_int(key, n);
+    for (uint32_t i = 0; i < n; i++) {
+        add_int(key, spread[i].max_skew);
+        add_int(key, spread[i].min_domains);
+        add_text(key, spread[i].topology_key);
+        add_int(key, spread[i].hard * 4 + spread[i].honor_affinity * 2 + spread[i].honor_taints);
+        add_selector(key, &spread[i].selector);
     }
 }
 
@@ -59,6 +99,11 @@ static void add_spec(struct maar_text *key, const struct maar_pod_spec *spec)
         add_text(key, spec->tolerations[i].value);
         add_int(key, (int64_t)spec->tolerations[i].op * 16 + (int64_t)spec->tolerations[i].effect);
     }
+    add_affinity(key, &spec->pod_affinity_required);
+    add_affinity(key, &spec->pod_affinity_preferred);
+    add_affinity(key, &spec->pod_anti_affinity_required);
+    add_affinity(key, &spec->pod_anti_affinity_preferred);
+    add_spread(key, spec->spread, spec->n_spread);
     add_int(key, spec->n_host_ports);
     for (uint32_t i = 0; i < spec->n_host_ports; i++) {
         add_text(key, spec->host_ports[i].host_ip);
@@ -72,18 +117,6 @@ static void add_spec(struct maar_text *key, const struct maar_pod_spec *spec)
     add_text(key, spec->scheduler_name);
     add_text(key, spec->preemption_policy);
     add_int(key, spec->unsupported);
-}
-
-/* The labels that take part in the key: those whose keys some selector reads. */
-static uint32_t project(const struct maar_world *world, const struct maar_label_set *set,
-                        struct maar_label *out)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < set->n; i++)
-        for (size_t k = 0; k < world->projected_keys.n; k++)
-            if (set->labels[i].key == world->projected_keys.data[k])
-                out[n++] = set->labels[i];
-    return n;
 }
 
 static const char *intern(struct maar_world *world, struct maar_class_entry *cls, const char *text)
@@ -104,22 +137,71 @@ static const struct maar_label *copy_labels(struct maar_world *world, struct maa
     return out;
 }
 
+static const char *const *copy_texts(struct maar_world *world, struct maar_class_entry *cls,
+                                     const char *const *from, uint32_t n)
+{
+    const char **to = maar_arena_calloc(cls->arena, n, sizeof *to);
+    for (uint32_t i = 0; i < n; i++)
+        to[i] = intern(world, cls, from[i]);
+    return to;
+}
+
+static const struct maar_requirement *copy_requirements(struct maar_world *world,
+                                                        struct maar_class_entry *cls,
+                                                        const struct maar_requirement *from,
+                                                        uint32_t n)
+{
+    struct maar_requirement *to = maar_arena_calloc(cls->arena, n, sizeof *to);
+    for (uint32_t i = 0; i < n; i++) {
+        to[i] = from[i];
+        to[i].key = intern(world, cls, from[i].key);
+        to[i].values = copy_texts(world, cls, from[i].values, from[i].n_values);
+    }
+    return to;
+}
+
 static void copy_term(struct maar_world *world, struct maar_class_entry *cls,
                       const struct maar_selector_term *from, struct maar_selector_term *to)
 {
-    struct maar_requirement *requirements =
-        maar_arena_calloc(cls->arena, from->n_requirements, sizeof *requirements);
-    for (uint32_t i = 0; i < from->n_requirements; i++) {
-        requirements[i] = from->requirements[i];
-        requirements[i].key = intern(world, cls, from->requirements[i].key);
-        const char **values =
-            maar_arena_calloc(cls->arena, from->requirements[i].n_values, sizeof *values);
-        for (uint32_t j = 0; j < from->requirements[i].n_values; j++)
-            values[j] = intern(world, cls, from->requirements[i].values[j]);
-        requirements[i].values = values;
-    }
     to->n_requirements = from->n_requirements;
-    to->requirements = requirements;
+    to->requirements = copy_requirements(world, cls, from->requirements, from->n_requirements);
+}
+
+/* In place: `selector` is a copy that still points at the original's parts. */
+static void own_selector(struct maar_world *world, struct maar_class_entry *cls,
+                         struct maar_label_selector *selector)
+{
+    selector->requirements =
+        copy_requirements(world, cls, selector->requirements, selector->n_requirements);
+}
+
+/* Likewise. */
+static void own_affinity(struct maar_world *world, struct maar_class_entry *cls,
+                         struct maar_affinity_terms *terms)
+{
+    struct maar_affinity_term *to = maar_arena_calloc(cls->arena, terms->n, sizeof *to);
+    for (uint32_t i = 0; i < terms->n; i++) {
+        to[i] = terms->terms[i];
+        to[i].topology_key = intern(world, cls, to[i].topology_key);
+        to[i].namespaces = copy_texts(world, cls, to[i].namespaces, to[i].n_namespaces);
+        own_selector(world, cls, &to[i].selector);
+        own_selector(world, cls, &to[i].namespace_selector);
+    }
+    terms->terms = to;
+}
+
+static const struct maar_spread_constraint *copy_spread(struct maar_world *world,
+                                                        struct maar_class_entry *cls,
+                                                        const struct maar_spread_constraint *from,
+                                                        uint32_t n)
+{
+    struct maar_spread_constraint *to = maar_arena_calloc(cls->arena, n, sizeof *to);
+    for (uint32_t i = 0; i < n; i++) {
+        to[i] = from[i];
+        to[i].topology_key = intern(world, cls, from[i].topology_key);
+        own_selector(world, cls, &to[i].selector);
+    }
+    return to;
 }
 
 static const struct maar_pod_spec *copy_spec(struct maar_world *world, struct maar_class_entry *cls,
@@ -149,6 +231,11 @@ static const struct maar_pod_spec *copy_spec(struct maar_world *world, struct ma
         tolerations[i].value = intern(world, cls, from->tolerations[i].value);
     }
     to->tolerations = tolerations;
+    own_affinity(world, cls, &to->pod_affinity_required);
+    own_affinity(world, cls, &to->pod_affinity_preferred);
+    own_affinity(world, cls, &to->pod_anti_affinity_required);
+    own_affinity(world, cls, &to->pod_anti_affinity_preferred);
+    to->spread = copy_spread(world, cls, from->spread, from->n_spread);
     struct maar_host_port *ports = maar_arena_calloc(arena, from->n_host_ports, sizeof *ports);
     for (uint32_t i = 0; i < from->n_host_ports; i++) {
         ports[i].host_ip = intern(world, cls, from->host_ports[i].host_ip);
@@ -156,10 +243,7 @@ static const struct maar_pod_spec *copy_spec(struct maar_world *world, struct ma
         ports[i].port = from->host_ports[i].port;
     }
     to->host_ports = ports;
-    const char **images = maar_arena_calloc(arena, from->n_images, sizeof *images);
-    for (uint32_t i = 0; i < from->n_images; i++)
-        images[i] = intern(world, cls, from->images[i]);
-    to->images = images;
+    to->images = copy_texts(world, cls, from->images, from->n_images);
     to->priority_class = intern(world, cls, from->priority_class);
     to->scheduler_name = intern(world, cls, from->scheduler_name);
     to->preemption_policy = intern(world, cls, from->preemption_policy);
@@ -208,7 +292,8 @@ static struct maar_class_entry *find(struct maar_world *world, struct maar_text 
 }
 
 static struct maar_class_entry *create(struct maar_world *world, struct maar_text *key,
-                                       const struct maar_label *projected, uint32_t n_projected)
+                                       const char *ns, const struct maar_label *projected,
+                                       uint32_t n_projected)
 {
     struct maar_class_entry *cls = maar_calloc(1, sizeof *cls);
     cls->arena = maar_arena_create();
@@ -217,6 +302,8 @@ static struct maar_class_entry *create(struct maar_world *world, struct maar_tex
     cls->key = maar_text_steal(key);
     cls->view.n_tasks = 1;
     cls->view.slot = take_slot(world, cls);
+    cls->view.ns = intern(world, cls, ns);
+    cls->view.space = &maar_namespace_ref(world, ns)->view;
     cls->view.labels = copy_labels(world, cls, projected, n_projected);
     cls->view.n_labels = n_projected;
     maar_map_set_bytes(world->classes_by_key, cls->key, cls->key_n, cls);
@@ -234,7 +321,7 @@ struct maar_class_entry *maar_class_ref(struct maar_world *world, const struct m
     memory = maar_amount_bound_ask(memory);
 
     struct maar_label *projected = maar_calloc(labels->n ? labels->n : 1, sizeof *projected);
-    uint32_t n_projected = project(world, labels, projected);
+    uint32_t n_projected = maar_labels_project(world, labels, projected);
     struct maar_text key = MAAR_TEXT_INIT;
     /* The projected labels come first: another projection replaces the head of the key. */
     add_labels(&key, projected, n_projected);
@@ -251,8 +338,7 @@ struct maar_class_entry *maar_class_ref(struct maar_world *world, const struct m
 
     struct maar_class_entry *cls = find(world, &key);
     if (!cls) {
-        cls = create(world, &key, projected, n_projected);
-        cls->view.ns = intern(world, cls, record->ns);
+        cls = create(world, &key, record->ns, projected, n_projected);
         set_request(world, cls, &request);
         cls->view.nonzero_cpu_milli = cpu;
         cls->view.nonzero_memory_bytes = memory;
@@ -270,7 +356,7 @@ struct maar_class_entry *maar_class_project(struct maar_world *world, struct maa
     struct maar_text head = MAAR_TEXT_INIT;
     add_labels(&head, cls->view.labels, cls->view.n_labels);
     struct maar_label *projected = maar_calloc(labels->n ? labels->n : 1, sizeof *projected);
-    uint32_t n_projected = project(world, labels, projected);
+    uint32_t n_projected = maar_labels_project(world, labels, projected);
     struct maar_text key = MAAR_TEXT_INIT;
     add_labels(&key, projected, n_projected);
     maar_text_add_n(&key, cls->key + head.n, cls->key_n - head.n);
@@ -278,8 +364,7 @@ struct maar_class_entry *maar_class_project(struct maar_world *world, struct maa
 
     struct maar_class_entry *to = find(world, &key);
     if (!to) {
-        to = create(world, &key, projected, n_projected);
-        to->view.ns = intern(world, to, cls->view.ns);
+        to = create(world, &key, cls->view.ns, projected, n_projected);
         int64_t *v = maar_arena_calloc(to->arena, cls->view.request.n, sizeof *v);
         memcpy(v, cls->view.request.v, cls->view.request.n * sizeof *v);
         to->view.request = cls->view.request;
@@ -302,6 +387,7 @@ void maar_class_unref(struct maar_world *world, struct maar_class_entry *cls)
         return;
     maar_map_remove_bytes(world->classes_by_key, cls->key, cls->key_n);
     world->class_slots.data[cls->view.slot] = NULL;
+    maar_namespace_unref(world, maar_namespace_entry(cls->view.space));
     for (size_t i = 0; i < cls->strings.n; i++)
         maar_strings_unref(world->strings, cls->strings.data[i]);
     maar_vec_fini(&cls->strings);

@@ -35,6 +35,22 @@ struct maar_class_entry *maar_class_project(struct maar_world *world, struct maa
                                             struct maar_label_set *labels);
 void maar_class_unref(struct maar_world *world, struct maar_class_entry *cls);
 
+/* projection.c: the labels that take part in the key of a class, those whose keys some selector reads. `out` has room
+ * for all of the set; returns how many. */
+uint32_t maar_labels_project(const struct maar_world *world, const struct maar_label_set *set,
+                             struct maar_label *out);
+/* Makes the keys split classes that the label selectors of a spec read. Every task has its class meanwhile: this comes
+ * before the spec's own class and task are made. */
+void maar_world_project_spec(struct maar_world *world, const struct maar_pod_spec *spec);
+
+/* namespaces.c: the entry of a namespace, created when new, for one more class. */
+struct maar_namespace_entry *maar_namespace_ref(struct maar_world *world, const char *name);
+void maar_namespace_unref(struct maar_world *world, struct maar_namespace_entry *entry);
+bool maar_namespaces_apply(struct maar_world *world, const struct maar_record *record,
+                           bool deleted);
+/* Once all classes are gone. */
+void maar_namespaces_fini(struct maar_world *world);
+
 /* label_set.c: sorted label lists, equal sets shared and counted. */
 struct maar_label_set {
     uint32_t n;

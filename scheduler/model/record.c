@@ -13,7 +13,7 @@ const char *maar_kind_name(enum maar_kind kind)
     static const char *const names[MAAR_N_KINDS] = {
         [MAAR_KIND_NODE] = "Node",   [MAAR_KIND_PRIORITY_CLASS] = "PriorityClass",
         [MAAR_KIND_QUEUE] = "Queue", [MAAR_KIND_POD_GROUP] = "PodGroup",
-        [MAAR_KIND_POD] = "Pod",
+        [MAAR_KIND_POD] = "Pod",     [MAAR_KIND_NAMESPACE] = "Namespace",
     };
     return (unsigned)kind < MAAR_N_KINDS ? names[kind] : "unknown kind";
 }
@@ -57,6 +57,7 @@ struct maar_record *maar_record_create(enum maar_kind kind)
         break;
     case MAAR_KIND_NODE:
     case MAAR_KIND_PRIORITY_CLASS:
+    case MAAR_KIND_NAMESPACE:
     case MAAR_N_KINDS:
         break;
     }

@@ -21,6 +21,7 @@ enum maar_kind {
     MAAR_KIND_QUEUE,
     MAAR_KIND_POD_GROUP,
     MAAR_KIND_POD,
+    MAAR_KIND_NAMESPACE,
     MAAR_N_KINDS,
 };
 
@@ -148,6 +149,11 @@ struct maar_priority_class_record {
     bool global_default;
 };
 
+struct maar_namespace_record {
+    uint32_t n_labels;
+    struct maar_label *labels; /* sorted by key */
+};
+
 struct maar_record {
     struct maar_arena *arena; /* owns every text and array below, and the record itself */
     enum maar_kind kind;
@@ -167,6 +173,7 @@ struct maar_record {
         struct maar_pod_group_record pod_group;
         struct maar_queue_record queue;
         struct maar_priority_class_record priority_class;
+        struct maar_namespace_record space;
     };
 };
 

@@ -302,6 +302,7 @@ bool maar_tasks_apply(struct maar_world *world, const struct maar_record *record
         maar_task_destroy(world, task);
         return true;
     }
+    maar_world_project_spec(world, &pod->spec);
     bool added = !task;
     if (added) {
         task = create(world, record);

@@ -21,7 +21,9 @@ struct maar_world *maar_world_create(const struct maar_world_options *options)
     world->queues_by_name = maar_map_create();
     world->nodes_by_name = maar_map_create();
     world->priority_classes = maar_map_create();
+    world->namespaces = maar_map_create();
     world->classes_by_key = maar_map_create();
+    world->projected_keys = maar_map_create();
     world->label_sets = maar_map_create();
     world->waiting_nodes = maar_map_create();
     world->dims.names = world->dim_names;
@@ -46,6 +48,7 @@ static void destroy_objects(struct maar_world *world)
     for (size_t i = 0; i < world->queue_slots.n; i++)
         maar_queue_destroy(world, world->queue_slots.data[i]);
     maar_nodes_fini(world);
+    maar_namespaces_fini(world);
     at = 0;
     while (maar_map_next(world->priority_classes, &at, NULL, NULL, &value))
         free(value);
@@ -65,7 +68,6 @@ void maar_world_destroy(struct maar_world *world)
     maar_vec_fini(&world->job_slots);
     maar_vec_fini(&world->queue_slots);
     maar_vec_fini(&world->class_slots);
-    maar_vec_fini(&world->projected_keys);
     maar_vec_fini(&world->reservations);
     maar_vec_fini(&world->sorted_jobs);
     maar_vec_fini(&world->sorted_queues);
@@ -74,7 +76,9 @@ void maar_world_destroy(struct maar_world *world)
     maar_map_destroy(world->queues_by_name);
     maar_map_destroy(world->nodes_by_name);
     maar_map_destroy(world->priority_classes);
+    maar_map_destroy(world->namespaces);
     maar_map_destroy(world->classes_by_key);
+    maar_map_destroy(world->projected_keys);
     maar_map_destroy(world->label_sets);
     maar_map_destroy(world->waiting_nodes);
     maar_strings_destroy(world->strings);
@@ -180,32 +184,12 @@ bool maar_world_apply(struct maar_world *world, const struct maar_record *record
         return maar_jobs_apply(world, record, deleted);
     case MAAR_KIND_POD:
         return maar_tasks_apply(world, record, deleted);
+    case MAAR_KIND_NAMESPACE:
+        return maar_namespaces_apply(world, record, deleted);
     case MAAR_N_KINDS:
         break;
     }
     return false;
-}
-
-void maar_world_project_label(struct maar_world *world, const char *key)
-{
-    for (size_t i = 0; i < world->projected_keys.n; i++)
-        if (!strcmp(world->projected_keys.data[i], key))
-            return;
-    const char *text = maar_world_intern(world, key);
-    maar_vec_push(&world->projected_keys, text);
-    size_t at = 0;
-    void *value;
-    while (maar_map_next(world->tasks_by_uid, &at, NULL, NULL, &value)) {
-        struct maar_task_entry *task = value;
-        bool has = false;
-        for (uint32_t i = 0; i < task->labels->n; i++)
-            has |= task->labels->labels[i].key == text;
-        if (!has)
-            continue;
-        struct maar_class_entry *from = maar_class_entry(task->view.cls);
-        task->view.cls = &maar_class_project(world, from, task->labels)->view;
-        maar_class_unref(world, from);
-    }
 }
 
 /* ---- assumptions ---- */

@@ -154,6 +154,13 @@ struct maar_node_entry {
     uint32_t static_version; /* grows when facts or allocatable change */
 };
 
+/* There while the Namespace object or a class is. */
+struct maar_namespace_entry {
+    struct maar_namespace view; /* first: a view pointer is an entry pointer */
+    bool exists;                /* the object has arrived */
+    uint32_t n_classes;
+};
+
 struct maar_class_entry {
     struct maar_class view;
     struct maar_arena *arena; /* owns spec, labels, annotations, request */
@@ -179,6 +186,8 @@ struct maar_world {
     struct maar_map *queues_by_name;              /* -> struct maar_queue_entry */
     struct maar_map *nodes_by_name;               /* -> slot + 1 */
     struct maar_map *priority_classes;            /* -> struct maar_priority_class_record */
+    struct maar_map *namespaces;                  /* -> struct maar_namespace_entry */
+    uint64_t namespace_version;                   /* grows when labels of a namespace change */
     struct maar_map *classes_by_key;              /* -> struct maar_class_entry */
     struct maar_map *label_sets;                  /* -> struct maar_label_set */
     MAAR_VEC(struct maar_task_entry *) nominated; /* pods with a nominated node, there or not */
@@ -189,7 +198,7 @@ struct maar_world {
     MAAR_VEC(struct maar_queue_entry *) queue_slots; /* NULL: free */
     MAAR_VEC(struct maar_class_entry *) class_slots; /* NULL: free */
     uint64_t next_class_id;
-    MAAR_VEC(const char *) projected_keys; /* label keys that split classes */
+    struct maar_map *projected_keys; /* label keys that split classes, the values mean nothing */
     /* Nodes. */
     struct maar_nodes nodes;
     MAAR_VEC(struct maar_node_entry *) node_entries; /* [slot], NULL: free */
@@ -286,6 +295,10 @@ static inline struct maar_job_entry *maar_job_entry(const struct maar_job *job)
 static inline struct maar_queue_entry *maar_queue_entry(const struct maar_queue *queue)
 {
     return (struct maar_queue_entry *)(uintptr_t)queue;
+}
+static inline struct maar_namespace_entry *maar_namespace_entry(const struct maar_namespace *space)
+{
+    return (struct maar_namespace_entry *)(uintptr_t)space;
 }
 static inline struct maar_class_entry *maar_class_entry(const struct maar_class *cls)
 {

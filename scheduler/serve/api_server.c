@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "serve/api_parts.h"
 #include "sim/document.h"
+#include "wire/wire.h"
 
 #define MAX_BODY_BYTES (10u * 1024 * 1024)
 
@@ -69,11 +70,8 @@ const char *maar_api_query(const struct maar_api_request *request, const char *k
 
 int maar_api_protobuf_kind(const struct maar_api_type *type)
 {
-    if (strcmp(type->api_version, "v1") != 0)
-        return -1;
-    return strcmp(type->kind, "Node") == 0  ? (int)MAAR_KIND_NODE
-           : strcmp(type->kind, "Pod") == 0 ? (int)MAAR_KIND_POD
-                                            : -1;
+    int kind = maar_wire_kind(type->api_version, type->kind);
+    return kind >= 0 && maar_wire_has_protobuf((enum maar_kind)kind) ? kind : -1;
 }
 
 /* ---- writes ---- */

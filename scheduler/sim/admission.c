@@ -76,6 +76,19 @@ static int complete_pod(struct maar_store *store, json_t *pod, struct maar_error
     return complete_priority(store, pod, err);
 }
 
+/* Every namespace carries its name as a label. */
+static void complete_namespace(json_t *document)
+{
+    json_t *metadata = json_object_get(document, "metadata");
+    json_t *labels = json_object_get(metadata, "labels");
+    if (!json_is_object(labels)) {
+        labels = json_object();
+        json_object_set_new(metadata, "labels", labels);
+    }
+    json_object_set_new(labels, "kubernetes.io/metadata.name",
+                        json_string(maar_document_name(document)));
+}
+
 int maar_admission_complete(struct maar_store *store, const struct maar_api_type *type,
                             json_t *document, struct maar_error *err)
 {
@@ -89,6 +102,8 @@ int maar_admission_complete(struct maar_store *store, const struct maar_api_type
         set_default(document, "spec.weight", json_integer(1));
         set_default(document, "spec.reclaimable", json_true());
         set_default(document, "status.state", json_string("Open"));
+    } else if (strcmp(type->kind, "Namespace") == 0) {
+        complete_namespace(document);
     }
     return 0;
 }

@@ -201,9 +201,8 @@ static json_t *queue(const char *name, bool reclaimable)
 
 static json_t *namespace_of(const char *name)
 {
-    return json_pack("{s:s, s:s, s:{s:s, s:{s:s}}, s:{s:s}}", "apiVersion", "v1", "kind",
-                     "Namespace", "metadata", "name", name, "labels", "kubernetes.io/metadata.name",
-                     name, "status", "phase", "Active");
+    return json_pack("{s:s, s:s, s:{s:s}, s:{s:s}}", "apiVersion", "v1", "kind", "Namespace",
+                     "metadata", "name", name, "status", "phase", "Active");
 }
 
 void maar_cluster_complete(struct maar_cluster *cluster)

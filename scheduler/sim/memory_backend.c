@@ -44,6 +44,7 @@ static const struct {
     [MAAR_KIND_QUEUE] = {"scheduling.volcano.sh/v1beta1", "Queue"},
     [MAAR_KIND_POD_GROUP] = {"scheduling.volcano.sh/v1beta1", "PodGroup"},
     [MAAR_KIND_POD] = {"v1", "Pod"},
+    [MAAR_KIND_NAMESPACE] = {"v1", "Namespace"},
 };
 
 struct maar_memory_backend *maar_memory_backend_create(struct maar_cluster *cluster,

@@ -158,6 +158,7 @@ bool maar_decoder_keeps(const struct maar_decoder *decoder, const char *key)
         break;
     case MAAR_KIND_NODE:
     case MAAR_KIND_PRIORITY_CLASS:
+    case MAAR_KIND_NAMESPACE:
     case MAAR_N_KINDS:
         break;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The maar Authors */
 
-/* Nodes and pods from JSON to protobuf, by tables of the fields that the decoder reads and of metadata; numbers as in
+/* Nodes, pods and namespaces from JSON to protobuf, by tables of the fields that the decoder reads and of metadata; numbers as in
  * generated.proto. The embedded API server answers with it. */
 
 #include "wire/wire.h"
@@ -157,16 +157,9 @@ static const struct field node_affinity[] = {
     {NULL, 0, TEXT, NULL},
 };
 
-static const struct field label_requirement[] = {
-    {"key", 1, TEXT, NULL},
-    {"operator", 2, TEXT, NULL},
-    {"values", 3, TEXTS, NULL},
-    {NULL, 0, TEXT, NULL},
-};
-
 static const struct field label_selector[] = {
     {"matchLabels", 1, TEXT_MAP, NULL},
-    {"matchExpressions", 2, MESSAGES, label_requirement},
+    {"matchExpressions", 2, MESSAGES, requirement},
     {NULL, 0, TEXT, NULL},
 };
 
@@ -174,6 +167,9 @@ static const struct field pod_affinity_term[] = {
     {"labelSelector", 1, MESSAGE, label_selector},
     {"namespaces", 2, TEXTS, NULL},
     {"topologyKey", 3, TEXT, NULL},
+    {"namespaceSelector", 4, MESSAGE, label_selector},
+    {"matchLabelKeys", 5, TEXTS, NULL},
+    {"mismatchLabelKeys", 6, TEXTS, NULL},
     {NULL, 0, TEXT, NULL},
 };
 
@@ -228,6 +224,10 @@ static const struct field spread_constraint[] = {
     {"topologyKey", 2, TEXT, NULL},
     {"whenUnsatisfiable", 3, TEXT, NULL},
     {"labelSelector", 4, MESSAGE, label_selector},
+    {"minDomains", 5, INTEGER, NULL},
+    {"nodeAffinityPolicy", 6, TEXT, NULL},
+    {"nodeTaintsPolicy", 7, TEXT, NULL},
+    {"matchLabelKeys", 8, TEXTS, NULL},
     {NULL, 0, TEXT, NULL},
 };
 
@@ -286,6 +286,17 @@ static const struct field pod[] = {
     {"metadata", 1, MESSAGE, metadata},
     {"spec", 2, MESSAGE, pod_spec},
     {"status", 3, MESSAGE, pod_status},
+    {NULL, 0, TEXT, NULL},
+};
+
+static const struct field namespace_status[] = {
+    {"phase", 1, TEXT, NULL},
+    {NULL, 0, TEXT, NULL},
+};
+
+static const struct field namespace[] = {
+    {"metadata", 1, MESSAGE, metadata},
+    {"status", 3, MESSAGE, namespace_status},
     {NULL, 0, TEXT, NULL},
 };
 
@@ -483,14 +494,19 @@ static int add_fields(struct maar_text *out, const struct field *fields, const j
 
 /* ---- messages ---- */
 
+static const struct field *fields_of(enum maar_kind kind)
+{
+    return kind == MAAR_KIND_NODE ? node : kind == MAAR_KIND_POD ? pod : namespace;
+}
+
 static int add_kind(struct maar_text *out, enum maar_kind kind, const json_t *object,
                     struct maar_error *err)
 {
-    if (kind != MAAR_KIND_NODE && kind != MAAR_KIND_POD)
+    if (!maar_wire_has_protobuf(kind))
         return maar_error_set(err, -EINVAL, "%s: has no protobuf form", maar_kind_name(kind));
     if (!json_is_object(object))
         return maar_error_set(err, -EINVAL, "%s: is not a map", maar_kind_name(kind));
-    int rc = add_fields(out, kind == MAAR_KIND_NODE ? node : pod, object, err);
+    int rc = add_fields(out, fields_of(kind), object, err);
     return rc < 0 ? maar_error_wrap(err, rc, "%s", maar_kind_name(kind)) : 0;
 }
 

@@ -2,7 +2,7 @@
  * Copyright The maar Authors */
 
 /* An object from JSON: which kind it is, what it is called, and the kinds whose content is short:
- * node, PodGroup, queue, priority class. */
+ * node, PodGroup, queue, priority class, namespace. */
 
 #include "wire/json_object.h"
 
@@ -24,6 +24,8 @@ int maar_wire_kind(const char *api_version, const char *kind)
             return MAAR_KIND_NODE;
         if (strcmp(kind, "Pod") == 0)
             return MAAR_KIND_POD;
+        if (strcmp(kind, "Namespace") == 0)
+            return MAAR_KIND_NAMESPACE;
     } else if (is_group(api_version, "scheduling.volcano.sh")) {
         if (strcmp(kind, "PodGroup") == 0)
             return MAAR_KIND_POD_GROUP;
@@ -317,6 +319,16 @@ void maar_json_decode_priority_class(struct maar_decoder *decoder, const json_t 
     (void)maar_json_bool(decoder, object, NULL, "globalDefault", &class->global_default);
 }
 
+/* ---- Namespace ---- */
+
+void maar_json_decode_namespace(struct maar_decoder *decoder, const json_t *object)
+{
+    struct maar_namespace_record *space = &decoder->record->space;
+    struct maar_path metadata_at = {NULL, "metadata", 0};
+    space->labels = maar_json_labels(decoder, json_object_get(object, "metadata"), &metadata_at,
+                                     "labels", &space->n_labels);
+}
+
 /* ---- any object ---- */
 
 static void decode_content(struct maar_decoder *decoder, const json_t *object)
@@ -336,6 +348,9 @@ static void decode_content(struct maar_decoder *decoder, const json_t *object)
         break;
     case MAAR_KIND_POD:
         maar_json_decode_pod(decoder, object);
+        break;
+    case MAAR_KIND_NAMESPACE:
+        maar_json_decode_namespace(decoder, object);
         break;
     case MAAR_N_KINDS:
         break;

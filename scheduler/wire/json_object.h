@@ -15,6 +15,7 @@ void maar_json_decode_pod(struct maar_decoder *decoder, const json_t *object);
 void maar_json_decode_pod_group(struct maar_decoder *decoder, const json_t *object);
 void maar_json_decode_queue(struct maar_decoder *decoder, const json_t *object);
 void maar_json_decode_priority_class(struct maar_decoder *decoder, const json_t *object);
+void maar_json_decode_namespace(struct maar_decoder *decoder, const json_t *object);
 
 struct maar_condition_record maar_json_condition(struct maar_decoder *decoder, const json_t *item,
                                                  const struct maar_path *at);

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "wire/json_affinity.h"
 #include "wire/json_value.h"
 #include "wire/pod_draft.h"
 
@@ -58,126 +59,6 @@ static void read_containers(struct maar_decoder *decoder, const json_t *spec,
             return;
         read_container(decoder, item, &here, container);
     }
-}
-
-/* ---- affinity ---- */
-
-static void read_values(struct maar_decoder *decoder, const json_t *object,
-                        const struct maar_path *at, struct maar_requirement *requirement)
-{
-    const json_t *array = maar_json_array(decoder, object, at, "values");
-    struct maar_path list = {at, "values", 0};
-    size_t n = json_array_size(array);
-    const char **values = maar_arena_calloc(decoder->arena, n, sizeof *values);
-    for (size_t i = 0; i < n; i++) {
-        struct maar_path here = {&list, NULL, i};
-        const char *text = maar_json_as_text(decoder, json_array_get(array, i), &here);
-        values[i] = maar_arena_strdup(decoder->arena, text ? text : "");
-    }
-    requirement->values = values;
-    requirement->n_values = (uint32_t)n;
-}
-
-static void read_requirements(struct maar_decoder *decoder, const json_t *array,
-                              const struct maar_path *at, bool is_field,
-                              struct maar_requirement *requirements)
-{
-    for (size_t i = 0; i < json_array_size(array); i++) {
-        struct maar_path here = {at, NULL, i};
-        const json_t *item = maar_json_item(decoder, array, at, i);
-        struct maar_requirement *requirement = &requirements[i];
-        requirement->is_field = is_field;
-        requirement->key = maar_json_text(decoder, item, &here, "key");
-        read_values(decoder, item, &here, requirement);
-        maar_requirement_finish(requirement, maar_json_peek(decoder, item, &here, "operator"));
-    }
-}
-
-static void read_term(struct maar_decoder *decoder, const json_t *object,
-                      const struct maar_path *at, struct maar_selector_term *term)
-{
-    const json_t *expressions = maar_json_array(decoder, object, at, "matchExpressions");
-    const json_t *fields = maar_json_array(decoder, object, at, "matchFields");
-    struct maar_path expressions_at = {at, "matchExpressions", 0};
-    struct maar_path fields_at = {at, "matchFields", 0};
-    size_t n_expressions = json_array_size(expressions);
-    size_t n = n_expressions + json_array_size(fields);
-    struct maar_requirement *requirements =
-        maar_arena_calloc(decoder->arena, n, sizeof *requirements);
-    read_requirements(decoder, expressions, &expressions_at, false, requirements);
-    read_requirements(decoder, fields, &fields_at, true, requirements + n_expressions);
-    term->requirements = requirements;
-    term->n_requirements = (uint32_t)n;
-}
-
-static void read_required(struct maar_decoder *decoder, const json_t *affinity,
-                          const struct maar_path *at)
-{
-    static const char key[] = "requiredDuringSchedulingIgnoredDuringExecution";
-    struct maar_pod_spec *spec = &decoder->record->pod.spec;
-    const json_t *selector = maar_json_object(decoder, affinity, at, key);
-    if (!selector)
-        return;
-    struct maar_path here = {at, key, 0};
-    struct maar_path list = {&here, "nodeSelectorTerms", 0};
-    const json_t *array = maar_json_array(decoder, selector, &here, "nodeSelectorTerms");
-    size_t n = json_array_size(array);
-    struct maar_selector_term *terms = maar_arena_calloc(decoder->arena, n, sizeof *terms);
-    for (size_t i = 0; i < n; i++) {
-        struct maar_path there = {&list, NULL, i};
-        read_term(decoder, maar_json_item(decoder, array, &list, i), &there, &terms[i]);
-    }
-    spec->has_required_affinity = true;
-    spec->required = terms;
-    spec->n_required = (uint32_t)n;
-}
-
-static void read_preferred(struct maar_decoder *decoder, const json_t *affinity,
-                           const struct maar_path *at)
-{
-    static const char key[] = "preferredDuringSchedulingIgnoredDuringExecution";
-    struct maar_pod_spec *spec = &decoder->record->pod.spec;
-    const json_t *array = maar_json_array(decoder, affinity, at, key);
-    struct maar_path list = {at, key, 0};
-    size_t n = json_array_size(array);
-    struct maar_preferred_term *terms = maar_arena_calloc(decoder->arena, n, sizeof *terms);
-    for (size_t i = 0; i < n; i++) {
-        struct maar_path here = {&list, NULL, i};
-        struct maar_path there = {&here, "preference", 0};
-        const json_t *item = maar_json_item(decoder, array, &list, i);
-        (void)maar_json_int32(decoder, item, &here, "weight", &terms[i].weight);
-        read_term(decoder, maar_json_object(decoder, item, &here, "preference"), &there,
-                  &terms[i].term);
-    }
-    spec->preferred = terms;
-    spec->n_preferred = (uint32_t)n;
-}
-
-static bool has_pod_terms(struct maar_decoder *decoder, const json_t *affinity,
-                          const struct maar_path *at, const char *key)
-{
-    static const char required[] = "requiredDuringSchedulingIgnoredDuringExecution";
-    static const char preferred[] = "preferredDuringSchedulingIgnoredDuringExecution";
-    const json_t *terms = maar_json_object(decoder, affinity, at, key);
-    struct maar_path here = {at, key, 0};
-    return json_array_size(maar_json_array(decoder, terms, &here, required)) > 0 ||
-           json_array_size(maar_json_array(decoder, terms, &here, preferred)) > 0;
-}
-
-static void read_affinity(struct maar_decoder *decoder, const json_t *spec,
-                          const struct maar_path *at)
-{
-    const json_t *affinity = maar_json_object(decoder, spec, at, "affinity");
-    if (!affinity)
-        return;
-    struct maar_path here = {at, "affinity", 0};
-    struct maar_path there = {&here, "nodeAffinity", 0};
-    const json_t *node_affinity = maar_json_object(decoder, affinity, &here, "nodeAffinity");
-    read_required(decoder, node_affinity, &there);
-    read_preferred(decoder, node_affinity, &there);
-    if (has_pod_terms(decoder, affinity, &here, "podAffinity") ||
-        has_pod_terms(decoder, affinity, &here, "podAntiAffinity"))
-        decoder->record->pod.spec.unsupported |= MAAR_UNSUPPORTED_POD_AFFINITY;
 }
 
 /* ---- the rest of the spec ---- */
@@ -248,12 +129,11 @@ static void read_spec(struct maar_decoder *decoder, const json_t *spec, const st
                             &resources_at, "requests", true, &pod->pod_level);
     read_containers(decoder, spec, at, "containers", &draft->containers);
     read_containers(decoder, spec, at, "initContainers", &draft->init_containers);
-    read_affinity(decoder, spec, at);
+    maar_json_read_affinity(decoder, spec, at, &draft->affinity);
+    maar_json_read_spread(decoder, spec, at, &draft->affinity);
     read_tolerations(decoder, spec, at);
     read_volumes(decoder, spec, at);
     read_gates(decoder, spec, at, draft);
-    if (json_array_size(maar_json_array(decoder, spec, at, "topologySpreadConstraints")) > 0)
-        pod->spec.unsupported |= MAAR_UNSUPPORTED_SPREAD;
     if (json_array_size(maar_json_array(decoder, spec, at, "resourceClaims")) > 0)
         pod->spec.unsupported |= MAAR_UNSUPPORTED_CLAIMS;
 }

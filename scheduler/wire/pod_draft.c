@@ -258,6 +258,7 @@ void maar_pod_finish(struct maar_decoder *decoder, struct maar_pod_draft *draft)
     pod->n_init_containers = draft->init_containers.n;
     pod->init_containers = settle_containers(decoder, draft, &draft->init_containers);
     pod->only_queue_gate = pod->n_gates == 1 && draft->gate && strcmp(draft->gate, QUEUE_GATE) == 0;
+    maar_affinity_finish(decoder, &draft->affinity);
     settle_ports(decoder, draft);
     settle_images(decoder, draft);
 }

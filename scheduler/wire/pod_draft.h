@@ -7,6 +7,7 @@
  * container name, host ports depend on hostNetwork, annotations win over labels. The decoders
  * collect it here, in any order. */
 
+#include "wire/affinity_draft.h"
 #include "wire/decode.h"
 
 struct maar_status_draft {
@@ -50,6 +51,7 @@ struct maar_pod_draft {
     uint32_t n_statuses;
     struct maar_status_draft *statuses; /* of both kinds of container, in the order of reading */
     bool has_resize_condition;
+    struct maar_affinity_draft affinity;
 };
 
 /* A new element, zeroed with texts ""; NULL and a fault when there are too many. */

@@ -13,7 +13,7 @@
 
 #include "wire/decode.h"
 
-/* Of one Node or Pod; an API server's own limit is 1.5 to 3 MB. */
+/* Of one object; an API server's own limit is 1.5 to 3 MB. */
 #define MAAR_PROTOBUF_OBJECT_MAX ((size_t)8 * 1024 * 1024)
 
 struct maar_pb_state {
@@ -67,6 +67,7 @@ void maar_pb_add_amount(struct maar_decoder *decoder, const struct maar_path *at
 /* Contents of the kinds. */
 void maar_pb_decode_node(struct maar_decoder *decoder, struct maar_pb message);
 void maar_pb_decode_pod(struct maar_decoder *decoder, struct maar_pb message);
+void maar_pb_decode_namespace(struct maar_decoder *decoder, struct maar_pb message);
 /* The parts of metadata that every kind has; false when the field is not one of them. */
 bool maar_pb_decode_metadata(struct maar_decoder *decoder, const struct maar_pb_field *field);
 

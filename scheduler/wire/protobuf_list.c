@@ -42,12 +42,17 @@ static int malformed(struct maar_error *err, const char *what, const struct maar
     return maar_error_set(err, -EINVAL, "%s: protobuf %s", what, state->fault);
 }
 
+bool maar_wire_has_protobuf(enum maar_kind kind)
+{
+    return kind == MAAR_KIND_NODE || kind == MAAR_KIND_POD || kind == MAAR_KIND_NAMESPACE;
+}
+
 int maar_wire_decode_protobuf(enum maar_kind kind, const void *data, size_t n,
                               const struct maar_wire_options *options,
                               struct maar_record **ret_record, struct maar_error *err)
 {
     const char *what = maar_kind_name(kind);
-    if (kind != MAAR_KIND_NODE && kind != MAAR_KIND_POD)
+    if (!maar_wire_has_protobuf(kind))
         return maar_error_set(err, -EINVAL, "%s: has no protobuf form", what);
     if (n > MAAR_PROTOBUF_OBJECT_MAX)
         return maar_error_set(err, -EFBIG, "%s: %zu bytes are too many", what, n);
@@ -57,8 +62,10 @@ int maar_wire_decode_protobuf(enum maar_kind kind, const void *data, size_t n,
     struct maar_pb message = maar_pb_begin(data, n, &state);
     if (kind == MAAR_KIND_NODE)
         maar_pb_decode_node(&decoder, message);
-    else
+    else if (kind == MAAR_KIND_POD)
         maar_pb_decode_pod(&decoder, message);
+    else
+        maar_pb_decode_namespace(&decoder, message);
     int rc = 0;
     if (state.fault)
         rc = malformed(err, what, &state);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The maar Authors */
 
-/* Metadata and nodes from protobuf; field numbers as in generated.proto of k8s.io/api/core/v1 and
+/* Metadata, nodes and namespaces from protobuf; field numbers as in generated.proto of k8s.io/api/core/v1 and
  * k8s.io/apimachinery/pkg/apis/meta/v1. */
 
 #include "wire/protobuf.h"
@@ -16,7 +16,8 @@ enum {
     METADATA_CREATION_TIMESTAMP = 8,
     METADATA_LABELS = 11,
 
-    NODE_METADATA = 1,
+    OBJECT_METADATA = 1,
+
     NODE_SPEC = 2,
     NODE_STATUS = 3,
 
@@ -144,27 +145,38 @@ static void read_spec(struct maar_decoder *decoder, struct maar_pb message)
     }
 }
 
-static void read_metadata(struct maar_decoder *decoder, struct maar_pb message)
+static void read_metadata(struct maar_decoder *decoder, struct maar_pb message,
+                          struct maar_label **labels, uint32_t *n_labels)
 {
-    struct maar_node_record *node = &decoder->record->node;
     struct maar_pb_field field;
     while (maar_pb_next(&message, &field))
         if (!maar_pb_decode_metadata(decoder, &field) && field.number == METADATA_LABELS)
-            maar_pb_add_label(decoder, &field, &node->labels, &node->n_labels);
+            maar_pb_add_label(decoder, &field, labels, n_labels);
 }
 
 void maar_pb_decode_node(struct maar_decoder *decoder, struct maar_pb message)
 {
+    struct maar_node_record *node = &decoder->record->node;
     struct maar_amounts_record capacity = {0};
     struct maar_pb_field field;
-    decoder->record->node.ready = true;
+    node->ready = true;
     while (maar_pb_next(&message, &field)) {
-        if (field.number == NODE_METADATA)
-            read_metadata(decoder, maar_pb_message(&field));
+        if (field.number == OBJECT_METADATA)
+            read_metadata(decoder, maar_pb_message(&field), &node->labels, &node->n_labels);
         else if (field.number == NODE_SPEC)
             read_spec(decoder, maar_pb_message(&field));
         else if (field.number == NODE_STATUS)
             read_status(decoder, maar_pb_message(&field), &capacity);
     }
     maar_node_finish(decoder, &capacity);
+}
+
+void maar_pb_decode_namespace(struct maar_decoder *decoder, struct maar_pb message)
+{
+    struct maar_namespace_record *space = &decoder->record->space;
+    struct maar_pb_field field;
+    while (maar_pb_next(&message, &field))
+        if (field.number == OBJECT_METADATA)
+            read_metadata(decoder, maar_pb_message(&field), &space->labels, &space->n_labels);
+    maar_labels_sort(space->labels, &space->n_labels);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "wire/pod_draft.h"
+#include "wire/protobuf_affinity.h"
 
 enum {
     METADATA_DELETION_TIMESTAMP = 9,
@@ -49,20 +50,6 @@ enum {
     PORT_HOST_IP = 5,
 
     RESOURCES_REQUESTS = 2,
-
-    AFFINITY_NODE = 1,
-    AFFINITY_POD = 2,
-    AFFINITY_POD_ANTI = 3,
-    AFFINITY_REQUIRED = 1,
-    AFFINITY_PREFERRED = 2,
-    SELECTOR_TERMS = 1,
-    TERM_EXPRESSIONS = 1,
-    TERM_FIELDS = 2,
-    REQUIREMENT_KEY = 1,
-    REQUIREMENT_OPERATOR = 2,
-    REQUIREMENT_VALUES = 3,
-    PREFERRED_WEIGHT = 1,
-    PREFERRED_TERM = 2,
 
     TOLERATION_KEY = 1,
     TOLERATION_OPERATOR = 2,
@@ -164,122 +151,6 @@ static void read_container(struct maar_decoder *decoder, struct maar_pb message,
     }
 }
 
-/* ---- affinity ---- */
-
-struct requirements {
-    struct maar_requirement *items;
-    uint32_t n;
-};
-
-static void read_requirement(struct maar_decoder *decoder, struct maar_pb message, bool is_field,
-                             struct requirements *requirements)
-{
-    char word[MAAR_PB_WORD_MAX];
-    const char *op_text = "";
-    const char **values = NULL;
-    struct maar_requirement requirement = {.key = "", .is_field = is_field};
-    struct maar_pb_field field;
-    while (maar_pb_next(&message, &field)) {
-        if (field.number == REQUIREMENT_KEY) {
-            requirement.key = maar_pb_text(&field, decoder->arena);
-        } else if (field.number == REQUIREMENT_OPERATOR) {
-            op_text = maar_pb_word(&field, word);
-        } else if (field.number == REQUIREMENT_VALUES) {
-            values = maar_decoder_grow(decoder, values, requirement.n_values, sizeof *values);
-            values[requirement.n_values++] = maar_pb_text(&field, decoder->arena);
-        }
-    }
-    requirement.values = values;
-    maar_requirement_finish(&requirement, op_text);
-    requirements->items = maar_decoder_grow(decoder, requirements->items, requirements->n,
-                                            sizeof *requirements->items);
-    requirements->items[requirements->n++] = requirement;
-}
-
-static struct maar_selector_term read_term(struct maar_decoder *decoder, struct maar_pb message)
-{
-    struct requirements requirements = {0};
-    struct maar_pb_field field;
-    while (maar_pb_next(&message, &field))
-        if (field.number == TERM_EXPRESSIONS || field.number == TERM_FIELDS)
-            read_requirement(decoder, maar_pb_message(&field), field.number == TERM_FIELDS,
-                             &requirements);
-    return (struct maar_selector_term){requirements.n, requirements.items};
-}
-
-/* Terms that grow while the pod is read; the record's own are const. */
-struct terms {
-    struct maar_selector_term *required;
-    struct maar_preferred_term *preferred;
-};
-
-static void read_required(struct maar_decoder *decoder, struct maar_pb message, struct terms *terms)
-{
-    struct maar_pod_spec *spec = &decoder->record->pod.spec;
-    struct maar_pb_field field;
-    spec->has_required_affinity = true;
-    while (maar_pb_next(&message, &field)) {
-        if (field.number != SELECTOR_TERMS)
-            continue;
-        terms->required =
-            maar_decoder_grow(decoder, terms->required, spec->n_required, sizeof *terms->required);
-        terms->required[spec->n_required++] = read_term(decoder, maar_pb_message(&field));
-    }
-    spec->required = terms->required;
-}
-
-static void read_preferred(struct maar_decoder *decoder, struct maar_pb message,
-                           struct terms *terms)
-{
-    struct maar_pod_spec *spec = &decoder->record->pod.spec;
-    struct maar_preferred_term term = {0};
-    struct maar_pb_field field;
-    while (maar_pb_next(&message, &field)) {
-        if (field.number == PREFERRED_WEIGHT)
-            term.weight = (int32_t)maar_pb_int(&field);
-        else if (field.number == PREFERRED_TERM)
-            term.term = read_term(decoder, maar_pb_message(&field));
-    }
-    terms->preferred =
-        maar_decoder_grow(decoder, terms->preferred, spec->n_preferred, sizeof *terms->preferred);
-    terms->preferred[spec->n_preferred++] = term;
-    spec->preferred = terms->preferred;
-}
-
-static void read_node_affinity(struct maar_decoder *decoder, struct maar_pb message,
-                               struct terms *terms)
-{
-    struct maar_pb_field field;
-    while (maar_pb_next(&message, &field)) {
-        if (field.number == AFFINITY_REQUIRED)
-            read_required(decoder, maar_pb_message(&field), terms);
-        else if (field.number == AFFINITY_PREFERRED)
-            read_preferred(decoder, maar_pb_message(&field), terms);
-    }
-}
-
-static bool has_pod_terms(struct maar_pb message)
-{
-    bool has_terms = false;
-    struct maar_pb_field field;
-    while (maar_pb_next(&message, &field))
-        if (field.number == AFFINITY_REQUIRED || field.number == AFFINITY_PREFERRED)
-            has_terms = true;
-    return has_terms;
-}
-
-static void read_affinity(struct maar_decoder *decoder, struct maar_pb message, struct terms *terms)
-{
-    struct maar_pb_field field;
-    while (maar_pb_next(&message, &field)) {
-        if (field.number == AFFINITY_NODE)
-            read_node_affinity(decoder, maar_pb_message(&field), terms);
-        else if ((field.number == AFFINITY_POD || field.number == AFFINITY_POD_ANTI) &&
-                 has_pod_terms(maar_pb_message(&field)))
-            decoder->record->pod.spec.unsupported |= MAAR_UNSUPPORTED_POD_AFFINITY;
-    }
-}
-
 /* ---- the rest of the spec ---- */
 
 static struct maar_toleration read_toleration(struct maar_decoder *decoder, struct maar_pb message)
@@ -338,7 +209,7 @@ static void read_gate(struct maar_decoder *decoder, struct maar_pb message,
 struct lists {
     struct maar_label *node_selector;
     struct maar_toleration *tolerations;
-    struct terms terms;
+    struct maar_pb_node_terms terms;
 };
 
 static void add_toleration(struct maar_decoder *decoder, struct maar_pb message,
@@ -371,10 +242,13 @@ static bool read_spec_part(struct maar_decoder *decoder, const struct maar_pb_fi
         maar_pb_add_label(decoder, field, &lists->node_selector, &pod->spec.n_node_selector);
         return true;
     case SPEC_AFFINITY:
-        read_affinity(decoder, maar_pb_message(field), &lists->terms);
+        maar_pb_read_affinity(decoder, maar_pb_message(field), &lists->terms, &draft->affinity);
         return true;
     case SPEC_TOLERATIONS:
         add_toleration(decoder, maar_pb_message(field), lists);
+        return true;
+    case SPEC_TOPOLOGY_SPREAD_CONSTRAINTS:
+        maar_pb_read_spread(decoder, maar_pb_message(field), &draft->affinity);
         return true;
     case SPEC_OVERHEAD:
         maar_pb_add_amount(decoder, &overhead_at, field, &pod->overhead, true);
@@ -413,9 +287,6 @@ static void read_spec_value(struct maar_decoder *decoder, const struct maar_pb_f
         break;
     case SPEC_PREEMPTION_POLICY:
         pod->spec.preemption_policy = maar_pb_text(field, decoder->arena);
-        break;
-    case SPEC_TOPOLOGY_SPREAD_CONSTRAINTS:
-        pod->spec.unsupported |= MAAR_UNSUPPORTED_SPREAD;
         break;
     case SPEC_RESOURCE_CLAIMS:
         pod->spec.unsupported |= MAAR_UNSUPPORTED_CLAIMS;

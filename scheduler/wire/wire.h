@@ -28,7 +28,9 @@ int maar_wire_kind(const char *api_version, const char *kind);
 int maar_wire_decode_json(enum maar_kind kind, const json_t *object,
                           const struct maar_wire_options *options, struct maar_record **ret_record,
                           struct maar_error *err) __attribute__((warn_unused_result));
-/* The same from the protobuf message core/v1 Node or Pod, without envelope. */
+/* Whether objects of the kind have a protobuf form: Node, Pod, Namespace. */
+bool maar_wire_has_protobuf(enum maar_kind kind);
+/* The same from the protobuf message of core/v1, without envelope. */
 int maar_wire_decode_protobuf(enum maar_kind kind, const void *data, size_t n,
                               const struct maar_wire_options *options,
                               struct maar_record **ret_record, struct maar_error *err)
@@ -67,7 +69,7 @@ int maar_wire_decode_watch_protobuf(enum maar_kind kind, const void *data, size_
                                     struct maar_watch_event *ret_event, struct maar_error *err)
     __attribute__((warn_unused_result));
 
-/* Protobuf of a Node or Pod given as JSON, as the API server would encode it for the fields that the decoder reads
+/* Protobuf of an object given as JSON, as the API server would encode it for the fields that the decoder reads
  * (plus metadata): for the embedded server. The caller frees. -EINVAL for a field of a wrong type. */
 int maar_wire_encode_protobuf(enum maar_kind kind, const json_t *object, void **ret_data,
                               size_t *ret_n, struct maar_error *err)

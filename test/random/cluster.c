@@ -281,6 +281,7 @@ struct maar_record *object_record(const struct object *object)
         record->priority_class.value = object->cls.value;
         record->priority_class.global_default = object->cls.global_default;
         break;
+    case MAAR_KIND_NAMESPACE:
     case MAAR_N_KINDS:
         break;
     }
@@ -468,6 +469,7 @@ void object_describe(const struct object *object, struct maar_text *out)
         maar_text_addf(out, " value %d%s", object->cls.value,
                        object->cls.global_default ? " default" : "");
         break;
+    case MAAR_KIND_NAMESPACE:
     case MAAR_N_KINDS:
         break;
     }

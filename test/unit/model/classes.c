@@ -105,6 +105,181 @@ static void change_priority_class(struct maar_record *r)
     r->pod.spec.priority_class = "high";
 }
 
+/* ---- pod affinity and topology spread: the smallest difference of each kind ---- */
+
+static const char *const values[] = {"x", "y"};
+static const struct maar_requirement requirements[] = {
+    {.key = "app", .op = MAAR_OP_IN, .n_values = 1, .values = values},
+    {.key = "app", .op = MAAR_OP_IN, .n_values = 2, .values = values},
+    {.key = "app", .op = MAAR_OP_NOT_IN, .n_values = 2, .values = values},
+    {.key = "tier", .op = MAAR_OP_NOT_IN, .n_values = 2, .values = values},
+};
+static const struct maar_affinity_term affinity_terms[] = {
+    {0},
+    {.weight = 1},
+    {.topology_key = "zone"},
+    {.selector = {.is_set = true}},
+    {.selector = {true, 1, &requirements[0]}},
+    {.selector = {true, 1, &requirements[1]}},
+    {.selector = {true, 1, &requirements[2]}},
+    {.selector = {true, 1, &requirements[3]}},
+    {.namespace_selector = {.is_set = true}},
+    {.namespace_selector = {true, 1, &requirements[0]}},
+    {.n_namespaces = 1, .namespaces = values},
+    {.n_namespaces = 2, .namespaces = values},
+};
+static const struct maar_spread_constraint constraints[] = {
+    {0},
+    {.max_skew = 1},
+    {.min_domains = 1},
+    {.topology_key = "zone"},
+    {.hard = true},
+    {.honor_affinity = true},
+    {.honor_taints = true},
+    {.selector = {.is_set = true}},
+    {.selector = {true, 1, &requirements[0]}},
+};
+
+static struct maar_affinity_terms *affinity_list(struct maar_pod_spec *spec, int list)
+{
+    struct maar_affinity_terms *const lists[] = {
+        &spec->pod_affinity_required, &spec->pod_affinity_preferred,
+        &spec->pod_anti_affinity_required, &spec->pod_anti_affinity_preferred};
+    return lists[list];
+}
+
+static struct maar_record *with_term(const char *name, int list,
+                                     const struct maar_affinity_term *term)
+{
+    struct maar_record *record = plain(name);
+    *affinity_list(&record->pod.spec, list) = (struct maar_affinity_terms){1, term};
+    return record;
+}
+
+static struct maar_record *with_constraint(const char *name,
+                                           const struct maar_spread_constraint *constraint)
+{
+    struct maar_record *record = plain(name);
+    record->pod.spec.n_spread = 1;
+    record->pod.spec.spread = constraint;
+    return record;
+}
+
+/* One pod a variant, twice: a class each, and the second time no new one. */
+static void class_is_split_by_each_part_of_affinity_and_spread(void **state)
+{
+    (void)state;
+    size_t n = 1;
+    take(world, plain("p"));
+    for (int round = 0; round < 2; round++) {
+        for (int list = 0; list < 4; list++) {
+            for (size_t i = 0; i < COUNT(affinity_terms); i++) {
+                maar_autofree char *name = maar_asprintf("%d-%d-%zu", round, list, i);
+                take(world, with_term(name, list, &affinity_terms[i]));
+                n += round == 0;
+                assert_int_equal(n_classes(), n);
+            }
+        }
+        for (size_t i = 0; i < COUNT(constraints); i++) {
+            maar_autofree char *name = maar_asprintf("%d-%zu", round, i);
+            take(world, with_constraint(name, &constraints[i]));
+            n += round == 0;
+            assert_int_equal(n_classes(), n);
+        }
+    }
+    assert_int_equal(n, 1 + 4 * COUNT(affinity_terms) + COUNT(constraints));
+}
+
+static void class_owns_its_affinity_and_spread(void **state)
+{
+    (void)state;
+    struct maar_record *record = with_term("p", 2, &affinity_terms[0]);
+    char **texts = maar_arena_calloc(record->arena, 5, sizeof *texts);
+    static const char *const contents[] = {"app", "x", "zone", "ns-1", "team"};
+    for (size_t i = 0; i < 5; i++)
+        texts[i] = maar_arena_strdup(record->arena, contents[i]);
+    const char *const *texts_of = (const char *const *)texts;
+    struct maar_requirement *requirement = maar_arena_calloc(record->arena, 2, sizeof *requirement);
+    requirement[0] = (struct maar_requirement){
+        .key = texts[0], .op = MAAR_OP_IN, .n_values = 1, .values = texts_of + 1};
+    requirement[1] = (struct maar_requirement){.key = texts[4], .op = MAAR_OP_EXISTS};
+    struct maar_affinity_term *term = maar_arena_calloc(record->arena, 1, sizeof *term);
+    *term = (struct maar_affinity_term){7, texts[2],     {true, 1, requirement},
+                                        1, texts_of + 3, {true, 1, requirement + 1}};
+    record->pod.spec.pod_anti_affinity_required.terms = term;
+    struct maar_spread_constraint *constraint =
+        maar_arena_calloc(record->arena, 1, sizeof *constraint);
+    constraint->topology_key = texts[2];
+    constraint->selector = term->selector;
+    record->pod.spec.n_spread = 1;
+    record->pod.spec.spread = constraint;
+    take(world, record); /* and its arena is gone */
+
+    const struct maar_pod_spec *spec = pod(world, "p")->cls->spec;
+    const struct maar_affinity_term *own = &spec->pod_anti_affinity_required.terms[0];
+    assert_int_equal(own->weight, 7);
+    assert_string_equal(own->topology_key, "zone");
+    assert_string_equal(own->namespaces[0], "ns-1");
+    assert_string_equal(own->selector.requirements[0].values[0], "x");
+    assert_string_equal(own->namespace_selector.requirements[0].key, "team");
+    assert_ptr_equal(own->topology_key, spec->spread[0].topology_key);
+    assert_ptr_equal(own->selector.requirements[0].key,
+                     spec->spread[0].selector.requirements[0].key);
+}
+
+static void selector_of_a_pod_splits_the_classes_of_others(void **state)
+{
+    (void)state;
+    for (int list = 0; list < 5; list++) {
+        maar_world_destroy(world);
+        world = maar_world_create(NULL);
+        take(world, on_node(labelled("a", "app", "x"), "n1", MAAR_POD_RUNNING));
+        take(world, make_node("n1", 4000, 8 * GI));
+        take(world, labelled("b", "app", "y"));
+        take(world, labelled("c", "index", "1"));
+        take(world, labelled("d", "index", "2"));
+        assert_int_equal(n_classes(), 1);
+        /* Its own label is read, too: it comes into a class that already has it. */
+        struct maar_record *record = list < 4 ? with_term("p", list, &affinity_terms[4])
+                                              : with_constraint("p", &constraints[8]);
+        set_labels(record, &record->pod.n_labels, &record->pod.labels, "app", "z");
+        take(world, record);
+        assert_int_equal(n_classes(), 4);
+        assert_string_equal(pod(world, "a")->cls->labels[0].value, "x");
+        assert_string_equal(pod(world, "b")->cls->labels[0].value, "y");
+        assert_string_equal(pod(world, "p")->cls->labels[0].value, "z");
+        assert_ptr_equal(pod(world, "c")->cls, pod(world, "d")->cls);
+        assert_balanced(world);
+    }
+}
+
+/* The pod's own update brings the selector: its class moves while it is on its way into another. */
+static void selector_that_comes_with_an_update_splits_too(void **state)
+{
+    (void)state;
+    take(world, labelled("a", "app", "x"));
+    take(world, labelled("p", "app", "x"));
+    struct maar_record *record = with_term("p", 2, &affinity_terms[4]);
+    set_labels(record, &record->pod.n_labels, &record->pod.labels, "app", "x");
+    take(world, record);
+    assert_int_equal(n_classes(), 2);
+    assert_int_equal(pod(world, "a")->cls->n_labels, 1);
+    assert_int_equal(pod(world, "p")->cls->n_labels, 1);
+    assert_ptr_equal(pod(world, "a")->cls->labels[0].value, pod(world, "p")->cls->labels[0].value);
+}
+
+static void selector_of_namespaces_and_invalid_ones_split_nothing(void **state)
+{
+    (void)state;
+    static const struct maar_requirement invalid = {.key = "app", .op = MAAR_OP_INVALID};
+    static const struct maar_affinity_term term = {.selector = {true, 1, &invalid}};
+    take(world, labelled("a", "app", "x"));
+    take(world, labelled("b", "app", "y"));
+    take(world, with_term("p", 0, &affinity_terms[9]));
+    take(world, with_term("q", 0, &term));
+    assert_ptr_equal(pod(world, "a")->cls, pod(world, "b")->cls);
+}
+
 static void class_is_split_by_whatever_a_policy_can_see(void **state)
 {
     (void)state;
@@ -276,6 +451,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(class_is_split_by_whatever_a_policy_can_see),
+        TEST(class_is_split_by_each_part_of_affinity_and_spread),
+        TEST(class_owns_its_affinity_and_spread),
+        TEST(selector_of_a_pod_splits_the_classes_of_others),
+        TEST(selector_that_comes_with_an_update_splits_too),
+        TEST(selector_of_namespaces_and_invalid_ones_split_nothing),
         TEST(class_is_not_split_by_facts_of_single_pods),
         TEST(class_is_split_by_labels_that_a_selector_reads),
         TEST(class_is_best_effort_when_it_asks_for_nothing),

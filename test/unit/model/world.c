@@ -523,6 +523,23 @@ static void world_is_woken_by_what_a_decision_may_depend_on(void **state)
     assert_true(take_end(world, make_queue("q", "")));
 }
 
+/* ---- pods that cannot be used ---- */
+
+static void world_counts_a_running_pod_with_a_fault(void **state)
+{
+    (void)state;
+    struct maar_record *record = on_node(waiting(), "n1", MAAR_POD_RUNNING);
+    record->fault = "spec.topologySpreadConstraints[0].maxSkew: is 0, must be at least 1";
+    take(world, record);
+    uint32_t slot = maar_world_node(world, "n1");
+    assert_int_equal(pod(world, "p")->node, slot);
+    assert_string_equal(maar_task_entry(pod(world, "p"))->fault,
+                        "spec.topologySpreadConstraints[0].maxSkew: is 0, must be at least 1");
+    assert_int_equal(world->nodes.used[MAAR_DIM_PODS][slot], 1);
+    assert_int_equal(world->nodes.used[MAAR_DIM_CPU][slot],
+                     pod(world, "p")->cls->request.v[MAAR_DIM_CPU]);
+}
+
 /* ---- priority ---- */
 
 static struct maar_record *priority_class(const char *name, int32_t value, bool is_default)
@@ -626,6 +643,7 @@ int main(void)
         TEST(world_is_woken_by_what_a_decision_may_depend_on),
         TEST(world_reads_a_jobs_priority_from_the_class_as_it_is),
         TEST(world_takes_the_same_default_class_in_any_order),
+        TEST(world_counts_a_running_pod_with_a_fault),
         TEST(world_gives_tasks_two_priorities),
         TEST(task_order_is_one_line_for_numbered_and_unnumbered_names),
     };

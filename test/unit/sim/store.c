@@ -89,6 +89,25 @@ static void a_new_object_gets_identity_and_defaults(void **state)
     maar_store_destroy(store);
 }
 
+static void a_new_namespace_is_labelled_with_its_name(void **state)
+{
+    (void)state;
+    struct maar_store *store = maar_store_create();
+    do_request(store, "POST", "/api/v1/namespaces", NULL, "{\"metadata\":{\"name\":\"a\"}}", 201);
+    do_request(store, "POST", "/api/v1/namespaces", NULL,
+               "{\"metadata\":{\"name\":\"b\",\"labels\":{\"team\":\"blue\"}}}", 201);
+    struct maar_collection *spaces = maar_store_find(store, "v1", "Namespace");
+    static const char *const names[] = {"a", "b"};
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *space = maar_collection_object(spaces, "", names[i])->document;
+        const json_t *label = json_object_get(maar_document_at(space, "metadata.labels"),
+                                              "kubernetes.io/metadata.name");
+        assert_string_equal(json_string_value(label), names[i]);
+        assert_string_equal(maar_document_text(space, "metadata.labels.team"), i ? "blue" : "");
+    }
+    maar_store_destroy(store);
+}
+
 static void a_stale_version_conflicts(void **state)
 {
     (void)state;
@@ -319,6 +338,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_object_gets_identity_and_defaults),
+        cmocka_unit_test(a_new_namespace_is_labelled_with_its_name),
         cmocka_unit_test(a_stale_version_conflicts),
         cmocka_unit_test(a_write_without_effect_makes_no_version),
         cmocka_unit_test(status_and_spec_are_written_apart),

@@ -275,11 +275,15 @@ static const struct {
     {"", 0, 0},
     {"'affinity':{'podAffinity':{}}", 0, 0},
     {"'affinity':{'podAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[]}}", 0, 0},
-    {"'affinity':{'podAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{}]}}",
+    {"'affinity':{'podAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{'topologyKey':'"
+     "zone'}]}}",
      MAAR_UNSUPPORTED_POD_AFFINITY, 0},
-    {"'affinity':{'podAntiAffinity':{'preferredDuringSchedulingIgnoredDuringExecution':[{}]}}",
+    {"'affinity':{'podAntiAffinity':{'preferredDuringSchedulingIgnoredDuringExecution':[{'weight':"
+     "1,'podAffinityTerm':{'topologyKey':'zone'}}]}}",
      MAAR_UNSUPPORTED_POD_AFFINITY, 0},
-    {"'topologySpreadConstraints':[{}]", MAAR_UNSUPPORTED_SPREAD, 0},
+    {"'topologySpreadConstraints':[{'maxSkew':1,'topologyKey':'zone','whenUnsatisfiable':"
+     "'DoNotSchedule'}]",
+     MAAR_UNSUPPORTED_SPREAD, 0},
     {"'volumes':[{'configMap':{}},{'emptyDir':{}}]", 0, 0},
     {"'volumes':[{'emptyDir':{}},{'persistentVolumeClaim':{'claimName':'c'}}]",
      MAAR_UNSUPPORTED_VOLUMES, 0},
@@ -491,6 +495,7 @@ static void kinds_go_by_group_and_name(void **state)
     } rows[] = {
         {"v1", "Pod", MAAR_KIND_POD},
         {"v1", "Node", MAAR_KIND_NODE},
+        {"v1", "Namespace", MAAR_KIND_NAMESPACE},
         {"scheduling.volcano.sh/v1beta1", "PodGroup", MAAR_KIND_POD_GROUP},
         {"scheduling.volcano.sh/v1beta1", "Queue", MAAR_KIND_QUEUE},
         {"scheduling.k8s.io/v1", "PriorityClass", MAAR_KIND_PRIORITY_CLASS},

@@ -2,7 +2,7 @@
  * Copyright The maar Authors */
 
 /* Protobuf against JSON: the same object decodes to the same record, whether Kubernetes' own encoder or ours wrote
- * the bytes (data/ holds what k8s.io/api v0.36.1 made of data/pod.json and data/node.json). Broken bytes fail. */
+ * the bytes (data/ holds what k8s.io/api v0.36.1 made of the JSON files there). Broken bytes fail. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -114,6 +114,8 @@ static void lists_of_kubernetes_decode_like_json(void **state)
     (void)state;
     list_of(MAAR_KIND_POD, "pod.json", "podlist.pb", "4711", "next", 2);
     list_of(MAAR_KIND_NODE, "node.json", "nodelist.pb", "12", "", 1);
+    list_of(MAAR_KIND_POD, "affinity.json", "affinitylist.pb", "5", "", 1);
+    list_of(MAAR_KIND_NAMESPACE, "namespace.json", "namespacelist.pb", "31", "", 1);
 }
 
 static void everything_that_scheduling_reads_is_in_the_record(void **state)
@@ -147,6 +149,10 @@ static void everything_that_scheduling_reads_is_in_the_record(void **state)
         "  toleration \"\" \"\" 1 0\n"
         "  toleration \"speed\" \"5\" 3 2\n"
         "  toleration \"odd\" \"\" 4 4\n"
+        "  anti-affinity 0 by \"kubernetes.io/hostname\" pods{app 0 0 [train,];} in{team-a;} or "
+        "in-{} \n"
+        "  spread by \"zone\" skew=1 domains=1 hard=1 affinity=1 taints=0 pods{app 0 0 [train,];} "
+        "\n"
         "  port 10.0.0.1 UDP 8080\n"
         "  port  TCP 2222\n"
         "  port  TCP 15001\n"
@@ -156,6 +162,28 @@ static void everything_that_scheduling_reads_is_in_the_record(void **state)
         "  image second:1\n"
         "  priorityClass=\"low\" scheduler=\"volcano\" preemption=\"Never\" unsupported=15 "
         "condition{PodScheduled|False|Unschedulable|0/3 nodes are available – wait|} ");
+    json_auto_t *near = read_json("affinity.json");
+    maar_autofree char *near_text = decode_json(MAAR_KIND_POD, near);
+    assert_string_equal(
+        strstr(near_text, "\n  required"),
+        "\n  required=0 "
+        "\n  affinity 0 by \"topology.kubernetes.io/zone\" pods{app 0 0 [store,];tier 0 0 [db,];"
+        "track 1 0 [canary,test,];ready 2 0 [];retired 3 0 [];rev 0 0 [2,];tenant 1 0 [t1,];} "
+        "in{team-a;} or in-{} "
+        "\n  preferred affinity 100 by \"rack\" pods{} in{team-b;team-c;} or in{team 0 0 [blue,];} "
+        "\n  anti-affinity 0 by \"kubernetes.io/hostname\" pods{app 0 0 [web,];rev 0 0 [2,];} in{} "
+        "or in{} "
+        "\n  anti-affinity 0 by \"kubernetes.io/hostname\" pods-{} in{team-a;} or in-{} "
+        "\n  preferred anti-affinity 1 by \"rack\" pods{} in{team-a;} or in-{} "
+        "\n  spread by \"topology.kubernetes.io/zone\" skew=2 domains=3 hard=1 affinity=0 taints=1 "
+        "pods{app 0 0 [web,];rev 0 0 [2,];} "
+        "\n  spread by \"rack\" skew=1 domains=1 hard=0 affinity=1 taints=0 pods-{} "
+        "\n  priorityClass=\"\" scheduler=\"\" preemption=\"\" unsupported=3 condition{||||} ");
+    json_auto_t *space = read_json("namespace.json");
+    maar_autofree char *space_text = decode_json(MAAR_KIND_NAMESPACE, space);
+    assert_string_equal(space_text,
+                        "Namespace /team-a uid=\"ns-uid-1\" version=\"31\" created=0 fault=\"\" \n"
+                        "  labels{kubernetes.io/metadata.name=team-a;team=blue;} ");
     json_auto_t *node = read_json("node.json");
     maar_autofree char *node_text = decode_json(MAAR_KIND_NODE, node);
     assert_string_equal(
@@ -205,6 +233,80 @@ static const struct {
      "\"status\": \"True\"}, {\"type\": \"Ready\", \"status\": \"False\"}]}}"},
 };
 
+#define REQUIRED  "requiredDuringSchedulingIgnoredDuringExecution"
+#define PREFERRED "preferredDuringSchedulingIgnoredDuringExecution"
+#define TERM(members)                                                                              \
+    "'affinity': {'podAffinity': {'" REQUIRED "': [{'topologyKey': 'a', " members "}]}}"
+#define AT "spec.affinity.podAffinity." REQUIRED "[0]."
+#define SPREAD(members)                                                                            \
+    "'topologySpreadConstraints': [{'topologyKey': 'a', 'whenUnsatisfiable': "                     \
+    "'DoNotSchedule', " members "}]"
+
+/* Faults of pod affinity and topology spread; what is sound has none. */
+static const struct {
+    const char *spec;
+    const char *fault;
+} affinity_rows[] = {
+    {"'affinity': {'podAffinity': {'" REQUIRED "': [{'labelSelector': {}}]}}",
+     "spec.affinity.podAffinity." REQUIRED "[0].topologyKey: must not be empty"},
+    {"'affinity': {'podAntiAffinity': {'" REQUIRED
+     "': [{'topologyKey': 'a'}, {'topologyKey': 'a b'}]}}",
+     "spec.affinity.podAntiAffinity." REQUIRED "[1].topologyKey: \"a b\" is not a label key"},
+    {"'affinity': {'podAffinity': {'" PREFERRED "': [{'podAffinityTerm': {'topologyKey': 'a'}}]}}",
+     "spec.affinity.podAffinity." PREFERRED "[0].weight: is 0, must be 1 to 100"},
+    {"'affinity': {'podAffinity': {'" PREFERRED "': [{'weight': 101, 'podAffinityTerm': "
+     "{'topologyKey': 'a'}}]}}",
+     "spec.affinity.podAffinity." PREFERRED "[0].weight: is 101, must be 1 to 100"},
+    {"'affinity': {'podAntiAffinity': {'" PREFERRED "': [{'weight': 1}]}}",
+     "spec.affinity.podAntiAffinity." PREFERRED
+     "[0].podAffinityTerm.topologyKey: must not be empty"},
+    {TERM("'labelSelector': {'matchExpressions': [{'key': 'a', 'operator': 'Foo'}]}"),
+     AT "labelSelector.matchExpressions[0].operator: \"Foo\" is not one of In, NotIn, Exists, "
+        "DoesNotExist"},
+    {TERM("'labelSelector': {'matchExpressions': [{'key': 'a', 'operator': 'Gt', 'values': "
+          "['1']}]}"),
+     AT "labelSelector.matchExpressions[0].operator: \"Gt\" is not one of In, NotIn, Exists, "
+        "DoesNotExist"},
+    {TERM("'labelSelector': {'matchExpressions': [{'key': 'a', 'operator': 'In', 'values': ['1']}, "
+          "{'key': 'a', 'operator': 'NotIn'}]}"),
+     AT "labelSelector.matchExpressions[1].values: must not be empty with operator NotIn"},
+    {TERM("'labelSelector': {'matchExpressions': [{'key': 'a', 'operator': 'Exists', 'values': "
+          "['b']}]}"),
+     AT "labelSelector.matchExpressions[0].values: must be empty with operator Exists"},
+    {TERM("'labelSelector': {'matchExpressions': [{'operator': 'Exists'}]}"),
+     AT "labelSelector.matchExpressions[0].key: \"\" is not a label key"},
+    {TERM("'labelSelector': {'matchExpressions': [{'key': 'a', 'operator': 'In', 'values': ['b', "
+          "'c d']}]}"),
+     AT "labelSelector.matchExpressions[0].values[1]: \"c d\" is not a label value"},
+    {TERM("'labelSelector': {'matchLabels': {'a': 'b c'}}"),
+     AT "labelSelector.matchLabels.a: \"b c\" is not a label value"},
+    {TERM("'labelSelector': {'matchLabels': {'-a': 'b'}}"),
+     AT "labelSelector.matchLabels.-a: is not a label key"},
+    {TERM("'namespaceSelector': {'matchExpressions': [{'key': 'a', 'operator': ''}]}"),
+     AT "namespaceSelector.matchExpressions[0].operator: \"\" is not one of In, NotIn, Exists, "
+        "DoesNotExist"},
+    {SPREAD("'maxSkew': 0"), "spec.topologySpreadConstraints[0].maxSkew: is 0, must be at least 1"},
+    {SPREAD("'maxSkew': -1"),
+     "spec.topologySpreadConstraints[0].maxSkew: is -1, must be at least 1"},
+    {SPREAD("'minDomains': 0, 'maxSkew': 1"),
+     "spec.topologySpreadConstraints[0].minDomains: is 0, must be at least 1"},
+    {SPREAD("'maxSkew': 1, 'nodeAffinityPolicy': 'No'"),
+     "spec.topologySpreadConstraints[0].nodeAffinityPolicy: \"No\" is not one of Honor, Ignore"},
+    {SPREAD("'maxSkew': 1, 'nodeTaintsPolicy': 'honor'"),
+     "spec.topologySpreadConstraints[0].nodeTaintsPolicy: \"honor\" is not one of Honor, Ignore"},
+    {SPREAD("'maxSkew': 1, 'labelSelector': {'matchLabels': {'a': '-'}}"),
+     "spec.topologySpreadConstraints[0].labelSelector.matchLabels.a: \"-\" is not a label value"},
+    {"'topologySpreadConstraints': [{'maxSkew': 1, 'topologyKey': 'a'}]",
+     "spec.topologySpreadConstraints[0].whenUnsatisfiable: \"\" is not one of DoNotSchedule, "
+     "ScheduleAnyway"},
+    {"'topologySpreadConstraints': [{'maxSkew': 1, 'whenUnsatisfiable': 'DoNotSchedule'}]",
+     "spec.topologySpreadConstraints[0].topologyKey: must not be empty"},
+    {TERM("'labelSelector': {'matchLabels': {'a': ''}}, 'matchLabelKeys': ['gone']"), ""},
+    {TERM("'namespaces': ['x'], 'namespaceSelector': {'matchLabels': {}}"), ""},
+    {SPREAD("'maxSkew': 1, 'minDomains': 1, 'nodeAffinityPolicy': 'Honor'"), ""},
+    {"'affinity': {'podAffinity': null, 'podAntiAffinity': {'" REQUIRED "': null}}", ""},
+};
+
 static void compare_through_encoder(enum maar_kind kind, const json_t *object)
 {
     struct maar_error err = MAAR_ERROR_INIT;
@@ -233,6 +335,59 @@ static void what_our_encoder_writes_decodes_like_json(void **state)
     json_auto_t *node = read_json("node.json");
     compare_through_encoder(MAAR_KIND_POD, pod);
     compare_through_encoder(MAAR_KIND_NODE, node);
+}
+
+/* JSON with ' for ". */
+static json_t *parse_spec(const char *spec)
+{
+    maar_autofree char *text =
+        maar_asprintf("{'metadata': {'name': 'p', 'namespace': 'd'}, 'spec': {%s}}", spec);
+    for (char *c = text; *c; c++)
+        if (*c == '\'')
+            *c = '"';
+    return parse(text);
+}
+
+static void affinity_that_kubernetes_refuses_is_a_fault_with_its_place(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof affinity_rows / sizeof affinity_rows[0]; i++) {
+        struct maar_record *record;
+        json_auto_t *pod = parse_spec(affinity_rows[i].spec);
+        assert_int_equal(maar_wire_decode_json(MAAR_KIND_POD, pod, NULL, &record, NULL), 0);
+        if (strcmp(record->fault, affinity_rows[i].fault) != 0)
+            fail_msg("%s: \"%s\", want \"%s\"", affinity_rows[i].spec, record->fault,
+                     affinity_rows[i].fault);
+        maar_record_destroy(record);
+        compare_through_encoder(MAAR_KIND_POD, pod);
+    }
+}
+
+static void a_pod_of_very_much_affinity_is_quarantined(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key;
+        const char *item;
+    } rows[] = {
+        {"topologySpreadConstraints", "{}"},
+        {"topologySpreadConstraints",
+         "{\"maxSkew\": 1, \"matchLabelKeys\": [\"a\", \"b\", \"c\", \"d\"]}"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        json_auto_t *pod = parse_spec("");
+        json_t *list = json_array();
+        json_object_set_new(json_object_get(pod, "spec"), rows[i].key, list);
+        for (int n = i == 0 ? 1025 : 256; n > 0; n--)
+            json_array_append_new(list, parse(rows[i].item));
+        struct maar_record *record;
+        assert_int_equal(maar_wire_decode_json(MAAR_KIND_POD, pod, NULL, &record, NULL), 0);
+        assert_string_equal(record->fault, "spec: more than 1024 terms and values in pod affinity "
+                                           "and topology spread");
+        assert_int_equal(record->pod.spec.n_spread, 0);
+        maar_record_destroy(record);
+        compare_through_encoder(MAAR_KIND_POD, pod);
+    }
 }
 
 /* A small generator; the same objects in every run. */
@@ -429,6 +584,8 @@ int main(void)
         cmocka_unit_test(random_pods_decode_the_same_both_ways),
         cmocka_unit_test(cut_off_and_damaged_bytes_never_crash),
         cmocka_unit_test(broken_messages_are_refused),
+        cmocka_unit_test(affinity_that_kubernetes_refuses_is_a_fault_with_its_place),
+        cmocka_unit_test(a_pod_of_very_much_affinity_is_quarantined),
         cmocka_unit_test(a_pod_of_very_many_containers_is_quarantined),
         cmocka_unit_test(a_status_instead_of_a_list_is_an_error_with_its_text),
     };

@@ -44,18 +44,55 @@ static void add_condition(struct maar_text *out, const struct maar_condition_rec
                    condition->reason, condition->message, condition->transition_id);
 }
 
-static void add_term(struct maar_text *out, const struct maar_selector_term *term)
+static void add_requirements(struct maar_text *out, const struct maar_requirement *requirements,
+                             uint32_t n)
 {
-    maar_text_add(out, "term{");
-    for (uint32_t i = 0; i < term->n_requirements; i++) {
-        const struct maar_requirement *requirement = &term->requirements[i];
+    for (uint32_t i = 0; i < n; i++) {
+        const struct maar_requirement *requirement = &requirements[i];
         maar_text_addf(out, "%s%s %d %" PRId64 " [", requirement->is_field ? "field " : "",
                        requirement->key, (int)requirement->op, requirement->number);
         for (uint32_t j = 0; j < requirement->n_values; j++)
             maar_text_addf(out, "%s,", requirement->values[j]);
         maar_text_add(out, "];");
     }
+}
+
+static void add_term(struct maar_text *out, const struct maar_selector_term *term)
+{
+    maar_text_add(out, "term{");
+    add_requirements(out, term->requirements, term->n_requirements);
     maar_text_add(out, "} ");
+}
+
+static void add_selector(struct maar_text *out, const char *name,
+                         const struct maar_label_selector *selector)
+{
+    maar_text_addf(out, "%s%s{", name, selector->is_set ? "" : "-");
+    add_requirements(out, selector->requirements, selector->n_requirements);
+    maar_text_add(out, "} ");
+}
+
+static void add_affinity(struct maar_text *out, const char *name,
+                         const struct maar_affinity_terms *terms)
+{
+    for (uint32_t i = 0; i < terms->n; i++) {
+        const struct maar_affinity_term *term = &terms->terms[i];
+        maar_text_addf(out, "\n  %s %d by \"%s\" ", name, term->weight, term->topology_key);
+        add_selector(out, "pods", &term->selector);
+        maar_text_add(out, "in{");
+        for (uint32_t j = 0; j < term->n_namespaces; j++)
+            maar_text_addf(out, "%s;", term->namespaces[j]);
+        maar_text_add(out, "} ");
+        add_selector(out, "or in", &term->namespace_selector);
+    }
+}
+
+static void add_spread(struct maar_text *out, const struct maar_spread_constraint *spread)
+{
+    maar_text_addf(out, "\n  spread by \"%s\" skew=%d domains=%d hard=%d affinity=%d taints=%d ",
+                   spread->topology_key, spread->max_skew, spread->min_domains, spread->hard,
+                   spread->honor_affinity, spread->honor_taints);
+    add_selector(out, "pods", &spread->selector);
 }
 
 static void add_containers(struct maar_text *out, const char *name,
@@ -84,6 +121,12 @@ static void add_spec(struct maar_text *out, const struct maar_pod_spec *spec)
         maar_text_addf(out, "\n  toleration \"%s\" \"%s\" %d %d", spec->tolerations[i].key,
                        spec->tolerations[i].value, (int)spec->tolerations[i].op,
                        (int)spec->tolerations[i].effect);
+    add_affinity(out, "affinity", &spec->pod_affinity_required);
+    add_affinity(out, "preferred affinity", &spec->pod_affinity_preferred);
+    add_affinity(out, "anti-affinity", &spec->pod_anti_affinity_required);
+    add_affinity(out, "preferred anti-affinity", &spec->pod_anti_affinity_preferred);
+    for (uint32_t i = 0; i < spec->n_spread; i++)
+        add_spread(out, &spec->spread[i]);
     for (uint32_t i = 0; i < spec->n_host_ports; i++)
         maar_text_addf(out, "\n  port %s %s %u", spec->host_ports[i].host_ip,
                        spec->host_ports[i].protocol, spec->host_ports[i].port);
@@ -188,6 +231,9 @@ static inline void record_text(const struct maar_record *record, struct maar_tex
     case MAAR_KIND_PRIORITY_CLASS:
         add_number(out, "value", record->priority_class.value);
         add_number(out, "default", record->priority_class.global_default);
+        break;
+    case MAAR_KIND_NAMESPACE:
+        add_labels(out, "labels", record->space.labels, record->space.n_labels);
         break;
     case MAAR_N_KINDS:
         break;
