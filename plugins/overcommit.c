@@ -121,6 +121,12 @@ static enum maar_vote job_enqueueable(void *self, const struct maar_view *view,
     maar_refusal_text(message, sizeof message, "resource in cluster is overused", "overused",
                       failing, view->dims);
     view->host->job_event(view->session, job, "Unschedulable", message);
+    MAAR_EACH_DIM(d, failing)
+    {
+        double used = (double)view->total_used[d] * view->dims->policy_scale[d];
+        maar_reason_limit(view, NULL, d, gate->inqueue.v[d] + used, min.v[d],
+                          gate->idle.v[d] + used, "in the cluster times overcommit-factor");
+    }
     return MAAR_REJECT;
 }
 

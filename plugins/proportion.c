@@ -396,6 +396,8 @@ static void close_session(void *self, const struct maar_view *view)
         const struct account *account = account_of(view, view->queues[i]);
         publish(view, view->queues[i], "deserved", &account->deserved);
         publish(view, view->queues[i], "inqueue", &account->inqueue);
+        if (account->known)
+            publish(view, view->queues[i], "limit", &account->real_capability);
     }
 }
 
@@ -468,6 +470,17 @@ static void amount_text(char out[32], uint64_t d, double amount)
         snprintf(out, 32, "%.6g", d == MAAR_DIM_CPU ? amount / 1000 : amount);
 }
 
+/* What the part by weight or the room at the gate ends at. */
+static const char *limit_name(const struct maar_view *view, const struct maar_queue *queue,
+                              uint64_t d, double limit, const char *otherwise)
+{
+    double capability =
+        (double)maar_resource_get(&queue->capability, (uint32_t)d) * view->dims->policy_scale[d];
+    bool is_named =
+        maar_resource_has(&queue->capability, (uint32_t)d) && (d >= 2 || capability > 0);
+    return is_named && limit >= capability ? "capability" : otherwise;
+}
+
 static void explain_room(const struct maar_view *view, const struct maar_queue *queue,
                          const struct maar_task *task, struct maar_reasons *reasons)
 {
@@ -488,6 +501,10 @@ static void explain_room(const struct maar_view *view, const struct maar_queue *
         snprintf(text, sizeof text, "queue %s: %s %s used + %s%s asked > %s deserved", queue->name,
                  view->dims->names[d], used, gang, asked, deserved);
         view->host->reason_add(reasons, text);
+        double scale = view->dims->policy_scale[d];
+        maar_reason_limit(view, queue, d, (double)account->allocated[d] * scale,
+                          (double)request->v[d] * scale, account->deserved.v[d],
+                          limit_name(view, queue, d, account->deserved.v[d], "deserved"));
     }
 }
 
@@ -570,6 +587,13 @@ static enum maar_vote job_enqueueable(void *self, const struct maar_view *view,
     maar_refusal_text(message, sizeof message, "queue resource quota insufficient", "insufficient",
                       failing, view->dims);
     view->host->job_event(view->session, job, "Unschedulable", message);
+    MAAR_EACH_DIM(d, failing)
+    {
+        maar_reason_limit(view, job->queue, d, need.v[d] - min.v[d], min.v[d],
+                          account->real_capability.v[d],
+                          limit_name(view, job->queue, d, account->real_capability.v[d],
+                                     "in the cluster without the guarantees of others"));
+    }
     return MAAR_REJECT;
 }
 

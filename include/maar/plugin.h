@@ -176,7 +176,23 @@ struct maar_host {
      * "inqueue", …. */
     void (*queue_amount)(void *session, const struct maar_queue *queue, const char *set,
                          uint32_t dim, double value);
+    /* Says in numbers why a gate or queue_room refuses, in the plugin's units: held + asked > limit. queue NULL: the
+     * cluster; limit_name says what the limit is ("capability"), static text. It goes to those who ask for an
+     * explanation, beside reason_add and job_event. Call maar_reason_limit. */
+    void (*reason_limit)(void *session, const struct maar_queue *queue, uint32_t dim, double held,
+                         double asked, double limit, const char *limit_name);
 };
+
+/* host->reason_limit, where the host has it. */
+static inline void maar_reason_limit(const struct maar_view *view, const struct maar_queue *queue,
+                                     uint64_t dim, double held, double asked, double limit,
+                                     const char *limit_name)
+{
+    const struct maar_host *host = view->host;
+    if (host->size >= offsetof(struct maar_host, reason_limit) + sizeof host->reason_limit &&
+        host->reason_limit)
+        host->reason_limit(view->session, queue, (uint32_t)dim, held, asked, limit, limit_name);
+}
 
 /* ---- hooks -------------------------------------------------------------------------------------------------- */
 

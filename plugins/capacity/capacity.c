@@ -102,6 +102,7 @@ static void close_session(void *self, const struct maar_view *view)
         const struct maar_capacity_account *account = maar_capacity_account(view, view->queues[i]);
         publish(view, view->queues[i], "deserved", &account->deserved);
         publish(view, view->queues[i], "inqueue", &account->inqueue);
+        publish(view, view->queues[i], "limit", &account->limit);
     }
 }
 

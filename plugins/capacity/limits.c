@@ -200,6 +200,10 @@ static void explain_invaded(const struct maar_capacity *self, const struct maar_
             amount_text(view, d, (double)request->v[d] * scale, a), amount_text(view, d, kept, k),
             queue->name, amount_text(view, d, container_limit(view, queue, d), l));
         view->host->reason_add(reasons, text);
+        maar_reason_limit(view, maar_capacity_above(view, queue), d,
+                          (double)up.held->allocated[d] * scale, (double)request->v[d] * scale,
+                          container_limit(view, queue, d) - kept,
+                          "left by the guarantees of other queues");
     }
 }
 
@@ -217,6 +221,9 @@ static void explain_room(const struct maar_capacity *self, const struct maar_vie
             limit_text(view, queue, d, "used", (double)account->held.allocated[d] * scale,
                        (double)request->v[d] * scale, text);
             view->host->reason_add(reasons, text);
+            maar_reason_limit(view, queue, d, (double)account->held.allocated[d] * scale,
+                              (double)request->v[d] * scale, account->limit.v[d],
+                              limit_name(view, account, d));
         }
         uint64_t taken = invaded(self, view, queue, request, 1);
         explain_invaded(self, view, queue, request, taken & ~above, reasons);
@@ -319,6 +326,9 @@ static void report(const struct maar_view *view, const struct maar_job *job,
         uint64_t d = next_by_name(view, &left);
         char text[MAAR_CAPACITY_TEXT_BYTES];
         limit_text(view, queue, d, "taken", need->v[d] - min->v[d], min->v[d], text);
+        maar_reason_limit(view, queue, d, need->v[d] - min->v[d], min->v[d],
+                          maar_capacity_account(view, queue)->limit.v[d],
+                          limit_name(view, maar_capacity_account(view, queue), d));
         int more = snprintf(message + n, sizeof message - n, "%s%s", separator, text);
         n = n + (size_t)more < sizeof message ? n + (size_t)more : sizeof message - 1;
         separator = "; ";

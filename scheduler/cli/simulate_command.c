@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "cli/command.h"
+#include "cli/simulate_explain.h"
 #include "cli/simulate_link.h"
 #include "cli/simulate_table.h"
 #include "cli/simulate_warnings.h"
@@ -32,7 +33,9 @@ static const char usage[] =
     "  -c, --conf FILE          scheduler.conf; wins over the scenario's\n"
     "  -o, --output FORMAT      table (default), json or yaml\n"
     "      --cycles N           at most N cycles\n"
-    "      --explain OBJECT     why the pod or PodGroup NAMESPACE/NAME waits at the end\n"
+    "      --explain OBJECT     why it waits at the end: a pod or PodGroup NAMESPACE/NAME, a "
+    "queue\n"
+    "                           queue/NAME, or all: every PodGroup that waits; more than once\n"
     "      --via api            through the real client and an HTTP server instead of directly\n"
     "      --shuffle SEED       run a second time with objects in another order; the outcome must\n"
     "                           be the same\n"
@@ -244,26 +247,20 @@ static void print_report(const struct request *request, const json_t *report)
     maar_text_fini(&text);
 }
 
-static int print_explanations(const struct request *request,
-                              const struct maar_simulation *simulation)
+/* The report and what is asked for beside it: in the same document, or behind the tables. */
+static int print(const struct request *request, struct maar_simulation *simulation, json_t *report)
 {
-    int code = MAAR_EXIT_OK;
-    for (size_t i = 0; i < request->explains.n; i++) {
-        struct maar_text text = MAAR_TEXT_INIT;
-        const char *object = request->explains.data[i];
-        if (maar_engine_explain(maar_simulation_engine(simulation), object, &text) < 0) {
-            maar_autofree char *safe = maar_simulate_escape(object, false);
-            fprintf(stderr, "maarctl simulate: --explain %s: there is no such pod or PodGroup\n",
-                    safe);
-            code = MAAR_EXIT_INPUT;
-        } else {
-            /* Beside JSON or YAML the explanation must not spoil the document. */
-            FILE *out = request->output == OUTPUT_TABLE ? stdout : stderr;
-            maar_autofree char *safe = maar_simulate_escape(maar_text_get(&text), true);
-            fprintf(out, "\n%s%s", safe, text.n && text.data[text.n - 1] == '\n' ? "" : "\n");
-        }
-        maar_text_fini(&text);
-    }
+    struct maar_text text = MAAR_TEXT_INIT;
+    json_t *map = request->explains.n ? json_object() : NULL;
+    int code =
+        maar_simulate_explain(simulation, request->explains.data, request->explains.n, &text, map);
+    if (map)
+        json_object_set_new(report, "explain", map);
+    print_report(request, report);
+    maar_autofree char *safe = maar_simulate_escape(maar_text_get(&text), true);
+    if (request->output == OUTPUT_TABLE)
+        fputs(safe, stdout);
+    maar_text_fini(&text);
     return code;
 }
 
@@ -272,9 +269,8 @@ static int finish(const struct request *request, struct maar_simulation *simulat
     const char *differences = maar_simulation_differences(simulation);
     const struct maar_violations *violations = maar_simulation_violations(simulation);
     json_t *report = maar_report_create(simulation);
-    print_report(request, report);
+    int code = print(request, simulation, report);
     json_decref(report);
-    int code = print_explanations(request, simulation);
     fflush(stdout);
     if (*differences) {
         maar_autofree char *safe = maar_simulate_escape(differences, true);

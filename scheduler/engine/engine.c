@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/engine_parts.h"
 #include "host/action_host.h"
 #include "host/policy_build.h"
 #include "place/place.h"
@@ -361,7 +362,7 @@ static bool is_due(const struct maar_engine *engine, bool force)
 
 struct maar_turn maar_engine_turn(struct maar_engine *engine, int64_t timeout_ns, bool force)
 {
-    struct maar_turn turn = {.synced = true};
+    struct maar_turn turn = {0};
     size_t submitted = engine->n_submitted;
     maar_vec_clear(&engine->deltas);
     engine->backend.ops->next_deltas(engine->backend.self, timeout_ns, &engine->deltas);
@@ -369,8 +370,7 @@ struct maar_turn maar_engine_turn(struct maar_engine *engine, int64_t timeout_ns
     for (size_t i = 0; i < engine->deltas.n; i++)
         apply(engine, &engine->deltas.data[i]);
     maar_vec_clear(&engine->deltas);
-    for (size_t i = 0; i < MAAR_N_KINDS; i++)
-        turn.synced &= engine->synced[i];
+    turn.synced = maar_engine_is_synced(engine);
     end_pause(engine);
     if (turn.synced && engine->create_queues && !engine->retry_ns) {
         create_queue(engine, "root", false);
@@ -419,6 +419,8 @@ void maar_engine_queues(const struct maar_engine *engine, maar_queue_amount_fn e
                      queue->row_subtree[d]);
         for (size_t k = 0; k < queue->published.n; k++) {
             const struct maar_published *published = &queue->published.data[k];
+            if (strcmp(published->set, "deserved") != 0 && strcmp(published->set, "inqueue") != 0)
+                continue;
             double value = published->value / world->dim_scales[published->dim];
             each(context, queue->view.name, published->set, world->dim_names[published->dim],
                  value > 9e18 ? INT64_MAX : (int64_t)value);
@@ -426,64 +428,18 @@ void maar_engine_queues(const struct maar_engine *engine, maar_queue_amount_fn e
     }
 }
 
-static const char *const phase_names[] = {"Pending", "Pending", "Inqueue",
-                                          "Running", "Unknown", "Completed"};
-
-static void explain_job(const struct maar_job_entry *job, struct maar_text *out)
+bool maar_engine_is_synced(const struct maar_engine *engine)
 {
-    const struct maar_job *view = &job->view;
-    maar_text_addf(out, "PodGroup %s\n", view->uid);
-    if (!job->exists) {
-        maar_text_addf(out, "  does not exist; %u pods name it\n", view->n_tasks);
-        return;
-    }
-    maar_text_addf(
-        out, "  phase %s, queue %s%s, needs %d, has %u pods: %u running or bound, %u waiting\n",
-        phase_names[view->phase], view->queue_name, view->queue ? "" : " (does not exist)",
-        view->min_available, view->n_tasks, maar_job_n_allocated(view), view->n[MAAR_TASK_PENDING]);
-    if (job->fault)
-        maar_text_addf(out, "  cannot be used: %s\n", job->fault);
-    if (job->reason)
-        maar_text_addf(out, "  %s\n", job->reason);
+    for (size_t i = 0; i < MAAR_N_KINDS; i++)
+        if (!engine->synced[i])
+            return false;
+    return true;
 }
 
-static void explain_task(const struct maar_world *world, const struct maar_task_entry *task,
-                         struct maar_text *out)
+void maar_engine_look(struct maar_engine *engine, struct maar_session *session)
 {
-    static const char *const names[MAAR_N_TASK_STATUSES] = {
-        "waits", "has a node", "waits for room", "is being bound", "is bound",
-        "runs",  "is ending",  "succeeded",      "failed",         "is in an unknown state"};
-    const struct maar_task *view = &task->view;
-    maar_text_addf(out, "Pod %s/%s %s", view->ns, view->name, names[view->status]);
-    if (view->node != MAAR_NO_NODE)
-        maar_text_addf(out, " on %s", world->nodes.facts[view->node].name);
-    maar_text_add(out, "\n");
-    if (view->status == MAAR_TASK_PENDING && task->condition_message)
-        maar_text_addf(out, "  %s: %s\n", task->condition_reason, task->condition_message);
-}
-
-int maar_engine_explain(const struct maar_engine *engine, const char *object, struct maar_text *out)
-{
-    const struct maar_world *world = engine->world;
-    const struct maar_job_entry *job = maar_world_job(world, object);
-    if (job) {
-        explain_job(job, out);
-        for (size_t i = 0; i < job->tasks.n; i++)
-            explain_task(world, maar_task_entry(job->tasks.data[i]), out);
-    }
-    size_t at = 0;
-    void *value;
-    bool found = job != NULL;
-    while (maar_map_next(world->tasks_by_uid, &at, NULL, NULL, &value)) {
-        const struct maar_task_entry *task = value;
-        size_t n = strlen(task->view.ns);
-        if (strncmp(object, task->view.ns, n) != 0 || object[n] != '/' ||
-            strcmp(object + n + 1, task->view.name) != 0)
-            continue;
-        found = true;
-        explain_task(world, task, out);
-        if (task->job)
-            explain_job(task->job, out);
-    }
-    return found ? 0 : -ENOENT;
+    *session = (struct maar_session){
+        .looks = true, .reference = engine->reference, .component = engine->component};
+    maar_session_open(session, engine->world, engine->policy, engine->place,
+                      engine->backend.ops->now_ns(engine->backend.self));
 }

@@ -62,9 +62,6 @@ int maar_engine_set_conf(struct maar_engine *engine, struct maar_conf *conf, str
 const struct maar_world *maar_engine_world(const struct maar_engine *engine);
 /* The ledger against a recount from the tasks: the differences as text lines, empty when equal. Returns their number. */
 size_t maar_engine_check(const struct maar_engine *engine, struct maar_text *out);
-/* Why a pod ("ns/name") or a PodGroup ("ns/name") waits: several lines for people. -ENOENT when it is neither. */
-int maar_engine_explain(const struct maar_engine *engine, const char *object, struct maar_text *out)
-    __attribute__((warn_unused_result));
 /* Amounts of a queue in its present state, "deserved" and "inqueue" as the plugins' last session computed them.
  * Calls back with the name of the set ("allocated", "deserved", "inqueue"), dimension and ledger amount. */
 typedef void (*maar_queue_amount_fn)(void *context, const char *queue, const char *set,

@@ -23,7 +23,7 @@ static bool has_action(void *context, const char *name)
 }
 
 /* What is missing of the gang: the first role by name that is short of its minimum, else members. */
-static const char *missing_text(struct maar_session *session, const struct maar_job *job)
+const char *maar_host_missing_text(struct maar_session *session, const struct maar_job *job)
 {
     const struct maar_role *first = NULL;
     for (uint32_t i = 0; job->min_available >= job->min_task_total && i < job->n_roles; i++) {
@@ -49,7 +49,7 @@ static bool job_valid(void *context, const struct maar_job *job)
     if (!session->policy->conf->compatibility_volcano)
         maar_session_refuse_job(session, job,
                                 maar_arena_printf(session->arena, "%s (%s)", validity.message,
-                                                  missing_text(session, job)));
+                                                  maar_host_missing_text(session, job)));
     return false;
 }
 
@@ -89,8 +89,11 @@ static bool queue_overused(void *context, const struct maar_queue *queue)
         if (job->n[MAAR_TASK_PENDING] == 0 || maar_session_job(session, job)->job_text)
             continue;
         if (!text)
-            text = maar_arena_printf(
-                session->arena, "queue %s holds what it deserves in every dimension", queue->name);
+            text = maar_queue_is_open(queue)
+                       ? maar_arena_printf(session->arena,
+                                           "queue %s holds what it deserves in every dimension",
+                                           queue->name)
+                       : "queue is not open";
         maar_session_refuse_job(session, job, text);
     }
     return true;

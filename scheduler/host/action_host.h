@@ -9,5 +9,7 @@
 
 /* Every action of the policy, in order. A statement that an action left open is discarded. */
 void maar_host_run_actions(struct maar_session *session);
+/* What an invalid gang lacks: "2 of min 3 pods exist"; session's arena. */
+const char *maar_host_missing_text(struct maar_session *session, const struct maar_job *job);
 
 #endif

@@ -120,15 +120,13 @@ static uint32_t tightest(const struct maar_nodes *nodes, const struct maar_resou
     return found;
 }
 
-/* With `filled`, as it will be once the nodes are full of tasks like this one. */
-static const char *explain(struct maar_session *session, const struct maar_task *task,
-                           uint32_t flags, bool filled)
+/* With `filled`, as it will be once the nodes are full of tasks like this one. Returns the number of nodes. */
+static uint32_t count_reasons(struct maar_session *session, const struct maar_task *task,
+                              uint32_t flags, bool filled, struct maar_reasons *reasons)
 {
     const struct maar_world *world = session->world;
     const struct maar_nodes *nodes = &world->nodes;
     const struct maar_resource *request = &task->cls->request;
-    struct maar_reasons reasons;
-    maar_reasons_init(&reasons, session->arena);
     uint32_t short_n[MAAR_MAX_DIMS] = {0};
     uint32_t n = 0;
     for (uint32_t slot = 0; slot < nodes->n_slots; slot++) {
@@ -136,20 +134,29 @@ static const char *explain(struct maar_session *session, const struct maar_task 
             continue;
         n++;
         if (world->node_entries.data[slot]->fault) {
-            maar_reasons_add(&reasons, "node(s) could not be read");
+            maar_reasons_add(reasons, "node(s) could not be read");
             continue;
         }
         uint32_t d =
             flags & MAAR_PLACE_BEST_EFFORT ? MAAR_NO_DIM : first_short(world, request, slot);
-        if (d == MAAR_NO_DIM && !explain_node(session, task, slot, &reasons) && filled)
+        if (d == MAAR_NO_DIM && !explain_node(session, task, slot, reasons) && filled)
             d = tightest(nodes, request, slot);
         if (d != MAAR_NO_DIM)
             short_n[d]++;
     }
     for (uint32_t d = 0; d < world->dims.n; d++)
         maar_reasons_add_n(
-            &reasons, maar_arena_printf(session->arena, "Insufficient %s", world->dim_names[d]),
+            reasons, maar_arena_printf(session->arena, "Insufficient %s", world->dim_names[d]),
             short_n[d]);
+    return n;
+}
+
+static const char *explain(struct maar_session *session, const struct maar_task *task,
+                           uint32_t flags, bool filled)
+{
+    struct maar_reasons reasons;
+    maar_reasons_init(&reasons, session->arena);
+    uint32_t n = count_reasons(session, task, flags, filled, &reasons);
     const char *text = maar_reasons_fit_text(&reasons, n);
     maar_reasons_fini(&reasons);
     return text;
@@ -170,4 +177,45 @@ const char *maar_explain_task(struct maar_session *session, const struct maar_ta
 const char *maar_explain_gang(struct maar_session *session, const struct maar_task *task)
 {
     return explain(session, task, 0, true);
+}
+
+/* ---- what each node lacks ---- */
+
+uint64_t maar_explain_short(const struct maar_session *session, const struct maar_task *task,
+                            uint32_t flags, uint32_t slot)
+{
+    const struct maar_nodes *nodes = &session->world->nodes;
+    const struct maar_resource *request = &task->cls->request;
+    uint64_t bits =
+        request->present | (UINT64_C(1) << MAAR_DIM_CPU) | (UINT64_C(1) << MAAR_DIM_MEMORY);
+    uint64_t found = 0;
+    if (flags & MAAR_PLACE_BEST_EFFORT)
+        return 0;
+    for (; bits; bits &= bits - 1) {
+        uint32_t d = (uint32_t)__builtin_ctzll(bits);
+        if (maar_resource_get(request, d) > maar_node_future_idle(nodes, d, slot))
+            found |= UINT64_C(1) << d;
+    }
+    return found;
+}
+
+const char *maar_explain_refusal(struct maar_session *session, const struct maar_task *task,
+                                 uint32_t slot)
+{
+    struct maar_reasons reasons;
+    maar_reasons_init(&reasons, session->arena);
+    bool refused = session->world->node_entries.data[slot]->fault != NULL;
+    if (refused)
+        maar_reasons_add(&reasons, "node(s) could not be read");
+    else
+        refused = explain_node(session, task, slot, &reasons);
+    const char *text = refused ? maar_reasons_join(&reasons) : NULL;
+    maar_reasons_fini(&reasons);
+    return text;
+}
+
+uint32_t maar_explain_count(struct maar_session *session, const struct maar_task *task,
+                            uint32_t flags, struct maar_reasons *reasons)
+{
+    return count_reasons(session, task, flags, false, reasons);
 }

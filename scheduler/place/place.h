@@ -82,5 +82,14 @@ const char *maar_explain_task(struct maar_session *session, const struct maar_ta
 const char *maar_explain_gang(struct maar_session *session, const struct maar_task *task);
 /* " It asks for …, the largest node has …." when no node could ever hold the task, else "". */
 const char *maar_explain_never(struct maar_session *session, const struct maar_task *task);
+/* The reasons of maar_explain_task, counted, added to `reasons`. Returns the number of nodes. */
+uint32_t maar_explain_count(struct maar_session *session, const struct maar_task *task,
+                            uint32_t flags, struct maar_reasons *reasons);
+/* Dimensions of which a live node has less than the task asks for, coming room included. */
+uint64_t maar_explain_short(const struct maar_session *session, const struct maar_task *task,
+                            uint32_t flags, uint32_t slot);
+/* Why the filters refuse a live node; NULL when they do not. Session's arena. */
+const char *maar_explain_refusal(struct maar_session *session, const struct maar_task *task,
+                                 uint32_t slot);
 
 #endif

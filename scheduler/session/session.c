@@ -83,6 +83,7 @@ void maar_session_open(struct maar_session *session, struct maar_world *world,
                        struct maar_policy *policy, struct maar_place *place, int64_t now_ns)
 {
     bool reference = session->reference, check_undo = session->check_undo;
+    bool looks = session->looks;
     const char *component = session->component;
     *session = (struct maar_session){.world = world,
                                      .policy = policy,
@@ -90,6 +91,7 @@ void maar_session_open(struct maar_session *session, struct maar_world *world,
                                      .now_ns = now_ns,
                                      .reference = reference,
                                      .check_undo = check_undo,
+                                     .looks = looks,
                                      .component = component ? component : "volcano",
                                      .action = ""};
     session->arena = maar_arena_create();
@@ -114,7 +116,7 @@ void maar_session_open(struct maar_session *session, struct maar_world *world,
     maar_undo_clear(&session->undo);
 }
 
-void maar_session_close(struct maar_session *session)
+static void close_instances(struct maar_session *session)
 {
     if (session->statement)
         maar_statement_discard(session->statement);
@@ -123,6 +125,20 @@ void maar_session_close(struct maar_session *session)
         if (instance->open && instance->plugin->close)
             instance->plugin->close(instance->self, &instance->view);
     }
+}
+
+void maar_session_leave(struct maar_session *session)
+{
+    close_instances(session);
+    maar_world_rewind(session->world, 0);
+    session->world->undo = NULL;
+    for (size_t i = 0; i < session->policy->n_instances; i++)
+        session->policy->instances[i].open = false;
+}
+
+void maar_session_close(struct maar_session *session)
+{
+    close_instances(session);
     maar_session_write_jobs(session);
     /* Volcano counts what an open plan holds as allocated. */
     bool early = session->policy->conf->compatibility_volcano;
@@ -147,6 +163,7 @@ void maar_session_fini(struct maar_session *session)
         maar_write_destroy(session->writes.data[i]);
     maar_vec_fini(&session->writes);
     maar_vec_fini(&session->kept);
+    maar_vec_fini(&session->limits);
     maar_undo_fini(&session->undo);
     maar_arena_destroy(session->arena);
     session->arena = NULL;
@@ -230,6 +247,8 @@ static void host_job_event(void *context, const struct maar_job *job, const char
         return;
     struct maar_job_entry *entry = maar_session_job(session, job);
     entry->job_text = maar_arena_strdup(session->arena, message);
+    if (session->looks)
+        return;
     /* On change: the same refusal is not told again. */
     maar_autofree char *key = maar_asprintf("%s: %s", reason, message);
     if (entry->event_key && maar_session_same_text(session, entry->event_key, key))
@@ -288,6 +307,15 @@ static void host_queue_amount(void *context, const struct maar_queue *queue, con
     maar_vec_push(&entry->published, published);
 }
 
+static void host_reason_limit(void *context, const struct maar_queue *queue, uint32_t dim,
+                              double held, double asked, double limit, const char *limit_name)
+{
+    struct maar_session *session = context;
+    struct maar_limit item = {queue, dim, held, asked, limit, limit_name};
+    if (session->looks && dim < session->world->dims.n)
+        maar_vec_push(&session->limits, item);
+}
+
 const struct maar_host maar_session_host = {
     .size = sizeof(struct maar_host),
     .touch = host_touch,
@@ -313,4 +341,5 @@ const struct maar_host maar_session_host = {
     .compare_queues = maar_vote_compare_queues,
     .assignment_annotate = host_assignment_annotate,
     .queue_amount = host_queue_amount,
+    .reason_limit = host_reason_limit,
 };

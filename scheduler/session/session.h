@@ -13,6 +13,16 @@
 struct maar_statement;
 struct maar_place; /* place/: the class indexes; outlive sessions */
 
+/* Why a plugin refused, in numbers; the plugin's units. */
+struct maar_limit {
+    const struct maar_queue *queue; /* NULL: the cluster */
+    uint32_t dim;
+    double held;
+    double asked;
+    double limit;
+    const char *name; /* of the limit, static text of the plugin */
+};
+
 struct maar_session {
     struct maar_world *world;
     struct maar_policy *policy;
@@ -22,6 +32,7 @@ struct maar_session {
     char uid[40];
     int64_t now_ns;
     bool reference;  /* place with the plain path */
+    bool looks;      /* only looks: decides nothing, writes nothing (maar_session_leave) */
     bool check_undo; /* compare hashes around discards */
     bool
         supposing; /* plugins are asked about something else than they think: they report nothing */
@@ -33,10 +44,12 @@ struct maar_session {
     const char *action;    /* name of the running action */
     size_t n_binds;
     size_t n_phases; /* PodGroups whose phase it changed: the next session may decide otherwise */
-    size_t n_undo_errors; /* discards that did not restore the hash */
-    size_t n_bad_answers; /* hooks that returned nonsense */
-    uint32_t n_hashed;    /* plans whose undoing is checked */
-    uint32_t n_trials;    /* of the bounded searches of all gangs */
+    size_t n_undo_errors;               /* discards that did not restore the hash */
+    size_t n_bad_answers;               /* hooks that returned nonsense */
+    uint32_t n_hashed;                  /* plans whose undoing is checked */
+    uint32_t n_trials;                  /* of the bounded searches of all gangs */
+    const char *refuser;                /* name of the plugin that refused last; NULL: none */
+    MAAR_VEC(struct maar_limit) limits; /* what plugins said while `looks` */
 };
 
 /* What the plugins assigned to a task with its node. */
@@ -53,6 +66,8 @@ void maar_session_open(struct maar_session *session, struct maar_world *world,
 /* Closes: plugins' close, statuses and reasons as writes, everything uncommitted undone. The writes are left in
  * session->writes for the caller to take. */
 void maar_session_close(struct maar_session *session);
+/* Ends a session that only looked: plugins' close, everything undone, no writes. What was published stays. */
+void maar_session_leave(struct maar_session *session);
 /* Frees what is left, also writes nobody took. */
 void maar_session_fini(struct maar_session *session);
 

@@ -93,6 +93,13 @@ bool maar_vote_task_less(void *context, const void *l, const void *r)
 
 /* ---- gates ---- */
 
+/* Always false. */
+static bool refused_by(struct maar_session *session, const struct maar_listing *listing)
+{
+    session->refuser = listing->instance->plugin->name;
+    return false;
+}
+
 bool maar_vote_job_valid(struct maar_session *session, const struct maar_job *job,
                          struct maar_validity *ret)
 {
@@ -105,7 +112,7 @@ bool maar_vote_job_valid(struct maar_session *session, const struct maar_job *jo
         *ret = (struct maar_validity){.pass = true};
         hook(SELF(listing), job, ret);
         if (!ret->pass)
-            return false;
+            return refused_by(session, listing);
     }
     *ret = (struct maar_validity){.pass = true};
     return true;
@@ -137,7 +144,7 @@ static bool ask(struct maar_session *session, const struct maar_job *job, bool e
                                        : HOOK(listing, MAAR_ENABLE_JOB_PIPELINED, job_pipelined);
             enum maar_vote vote = hook ? hook(SELF(listing), job) : MAAR_ABSTAIN;
             if (vote < 0)
-                return false;
+                return refused_by(session, listing);
             permitted |= vote > 0;
         }
         if (permitted)
@@ -196,7 +203,7 @@ bool maar_vote_queue_overused(struct maar_session *session, const struct maar_qu
         bool (*hook)(void *, const struct maar_view *, const struct maar_queue *) =
             HOOK(listing, MAAR_ENABLE_OVERUSED, queue_overused);
         if (hook && hook(SELF(listing), queue))
-            return true;
+            return !refused_by(session, listing);
     }
     return false;
 }
@@ -232,8 +239,10 @@ uint32_t maar_vote_queue_room(struct maar_session *session, const struct maar_qu
             room = want;
         }
         want = room;
-        if (want == 0)
+        if (want == 0) {
+            session->refuser = listing->instance->plugin->name;
             return 0;
+        }
     }
     return want;
 }

@@ -386,7 +386,7 @@ struct maar_cluster *maar_simulation_cluster(const struct maar_simulation *simul
     return simulation->cluster;
 }
 
-const struct maar_engine *maar_simulation_engine(const struct maar_simulation *simulation)
+struct maar_engine *maar_simulation_engine(const struct maar_simulation *simulation)
 {
     return simulation->engine;
 }

@@ -56,7 +56,7 @@ int maar_simulation_run(struct maar_simulation *simulation, struct maar_error *e
 
 const struct maar_scenario *maar_simulation_scenario(const struct maar_simulation *simulation);
 struct maar_cluster *maar_simulation_cluster(const struct maar_simulation *simulation);
-const struct maar_engine *maar_simulation_engine(const struct maar_simulation *simulation);
+struct maar_engine *maar_simulation_engine(const struct maar_simulation *simulation);
 const struct maar_conf *maar_simulation_conf(const struct maar_simulation *simulation);
 unsigned maar_simulation_n_cycles(const struct maar_simulation *simulation);
 struct maar_violations *maar_simulation_violations(struct maar_simulation *simulation);

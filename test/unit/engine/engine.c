@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "base/log.h"
+#include "engine/explanation.h"
 #include "unit/session/records.h"
 
 static struct maar_registry *registry;
@@ -492,6 +493,15 @@ static void engine_takes_a_new_configuration_with_the_next_session(void **state)
 
 /* ---- explaining ---- */
 
+static void explain(const char *object, struct maar_text *out)
+{
+    struct maar_explanation *explanation = NULL;
+    assert_int_equal(maar_engine_explain(engine, object, &explanation), 0);
+    maar_text_clear(out);
+    maar_explanation_text(explanation, out);
+    maar_explanation_destroy(explanation);
+}
+
 static void engine_explains_pods_and_groups(void **state)
 {
     (void)state;
@@ -499,15 +509,20 @@ static void engine_explains_pods_and_groups(void **state)
     deliver(make_pod("large", "g", 9000, GI));
     turn();
     struct maar_text text = MAAR_TEXT_INIT;
-    assert_int_equal(maar_engine_explain(engine, "ns/large", &text), 0);
+    struct maar_explanation *none = NULL;
+    uint64_t before = maar_world_hash(maar_engine_world(engine));
+    explain("ns/large", &text);
     assert_non_null(strstr(maar_text_get(&text), "Insufficient cpu"));
     assert_non_null(strstr(maar_text_get(&text), "PodGroup ns/g"));
-    maar_text_clear(&text);
-    assert_int_equal(maar_engine_explain(engine, "ns/g", &text), 0);
+    explain("ns/p", &text);
     assert_non_null(strstr(maar_text_get(&text), "Pod ns/p is being bound on n1"));
-    maar_text_clear(&text);
-    assert_int_equal(maar_engine_explain(engine, "ns/nobody", &text), -ENOENT);
-    assert_int_equal(maar_engine_explain(engine, "", &text), -ENOENT);
+    explain("queue/q", &text);
+    assert_non_null(strstr(maar_text_get(&text), "1. ns/g waits: nodes: 0/1 nodes are unavail"));
+    assert_int_equal(maar_engine_explain(engine, "ns/nobody", &none), -ENOENT);
+    assert_int_equal(maar_engine_explain(engine, "", &none), -ENOENT);
+    /* It only looks. */
+    assert_true(maar_world_hash(maar_engine_world(engine)) == before);
+    assert_false(turn().session);
     maar_text_fini(&text);
 }
 

@@ -721,7 +721,11 @@ static void capacity_publishes_what_queues_deserve_and_promise(void **state)
     f->plugin->close(f->self, &f->view);
     assert_string_equal(published.text, "q deserved cpu 4000\n"
                                         "q deserved nvidia.com/gpu 1000\n"
-                                        "q inqueue cpu 2000\n");
+                                        "q inqueue cpu 2000\n"
+                                        "q limit cpu 8000\n"
+                                        "q limit memory 1.71799e+10\n"
+                                        "q limit pods 100000\n"
+                                        "q limit nvidia.com/gpu 2000\n");
     /* A host without the function is left alone. */
     f->host.size = offsetof(struct maar_host, queue_amount);
     f->host.queue_amount = NULL;

@@ -782,15 +782,19 @@ static void proportion_parts_share_one_level(void **state)
     }
 }
 
-static double published[2][FAKE_DIMS];
+static double published[3][FAKE_DIMS]; /* deserved, inqueue, limit */
 
 static void record_amount(void *session, const struct maar_queue *queue, const char *set,
                           uint32_t dim, double value)
 {
     (void)session;
     assert_string_equal(queue->name, "q");
-    assert_true(strcmp(set, "deserved") == 0 || strcmp(set, "inqueue") == 0);
-    published[set[0] == 'i'][dim] = value;
+    static const char *const sets[] = {"deserved", "inqueue", "limit"};
+    size_t i = 0;
+    while (i < 3 && strcmp(set, sets[i]) != 0)
+        i++;
+    assert_true(i < 3);
+    published[i][dim] = value;
 }
 
 static void proportion_publishes_what_queues_deserve(void **state)
@@ -805,7 +809,7 @@ static void proportion_publishes_what_queues_deserve(void **state)
     memset(published, 0, sizeof published);
     f->plugin->close(f->self, &f->view);
     assert_true(published[0][MAAR_DIM_CPU] == 3000 && published[1][MAAR_DIM_CPU] == 2000);
-    assert_true(published[0][MAAR_DIM_PODS] == 1);
+    assert_true(published[0][MAAR_DIM_PODS] == 1 && published[2][MAAR_DIM_CPU] == 8000);
     /* A host without that function. */
     f->host.size = offsetof(struct maar_host, queue_amount);
     f->host.queue_amount = NULL;
