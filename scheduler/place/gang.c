@@ -44,7 +44,7 @@ static const char *refused_text(const struct placing *p, const struct maar_class
 static void refuse_class(struct placing *p, const struct maar_task *task, const char *text)
 {
     maar_session_refuse_task(p->session, task, text);
-    maar_lacking_nodes(p->session, p->job, task, false);
+    maar_lacking_nodes(p->session, p->job, task);
     maar_vec_push(&p->refused.classes, task->cls);
     maar_vec_push(&p->refused.texts, text);
 }
@@ -268,7 +268,8 @@ static bool is_hopeless(struct placing *p, const struct maar_task *const *tasks,
     int64_t need = (int64_t)job->min_available - maar_job_n_ready(job) - job->n_pending_best_effort;
     /* Where nobody insists on the minimum, each pod that fits gets its node. */
     if (p->compatible || !(p->flags & MAAR_PLACE_UNTIL_READY) || need < 64 ||
-        !maar_is_indexable(p->session) || maar_vote_job_ready(p->session, job))
+        !maar_is_indexable(p->session) || maar_lacking_is_wanted(p->session, job) ||
+        maar_vote_job_ready(p->session, job))
         return false;
     for (size_t i = 0; i < n; i++)
         if (tasks[i]->cls != tasks[0]->cls || maar_place_is_barred(tasks[i]))
@@ -277,7 +278,6 @@ static bool is_hopeless(struct placing *p, const struct maar_task *const *tasks,
     if (slots >= (uint64_t)need)
         return false;
     const char *text = maar_explain_gang(p->session, tasks[0]);
-    maar_lacking_nodes(p->session, job, tasks[0], true);
     for (size_t i = 0; i < n; i++)
         maar_session_refuse_task(p->session, tasks[i], text);
     maar_session_job(p->session, job)->gang_text =

@@ -8,7 +8,7 @@
 #include "base/bitset.h"
 #include "place/place.h"
 
-static bool is_wanted(const struct maar_session *session, const struct maar_job *job)
+bool maar_lacking_is_wanted(const struct maar_session *session, const struct maar_job *job)
 {
     return job->queue && job->queue->dequeue_strategy == MAAR_DEQUEUE_FIFO_PER_RESOURCE &&
            !session->policy->conf->compatibility_volcano;
@@ -34,7 +34,7 @@ static struct maar_resource one_of(const struct maar_resource *all, uint32_t d, 
 void maar_lacking_room(struct maar_session *session, const struct maar_job *job,
                        const struct maar_task *task)
 {
-    if (!is_wanted(session, job))
+    if (!maar_lacking_is_wanted(session, job))
         return;
     struct maar_resource *request = &maar_class_entry(task->cls)->view.request;
     const struct maar_resource whole = *request;
@@ -54,7 +54,7 @@ void maar_lacking_room(struct maar_session *session, const struct maar_job *job,
 
 void maar_lacking_at_gate(struct maar_session *session, const struct maar_job *job)
 {
-    if (!is_wanted(session, job) || !job->has_min_resources)
+    if (!maar_lacking_is_wanted(session, job) || !job->has_min_resources)
         return;
     struct maar_resource *min = &maar_job_entry(job)->view.min_resources;
     const struct maar_resource whole = *min;
@@ -72,32 +72,25 @@ void maar_lacking_at_gate(struct maar_session *session, const struct maar_job *j
     maar_session_job(session, job)->lacked |= lacked;
 }
 
-/* What the node has too little of for one more task than fits; with `filled` false only where none fits. */
+/* What the node has too little of for the task now. */
 static uint64_t short_on_node(const struct maar_nodes *nodes, const struct maar_resource *request,
-                              uint32_t slot, bool filled)
+                              uint32_t slot)
 {
-    uint64_t tightest = 0;
-    int64_t least = INT64_MAX;
+    uint64_t lacked = 0;
     for (uint64_t bits = asked_of(request); bits; bits &= bits - 1) {
         uint32_t d = (uint32_t)__builtin_ctzll(bits);
         if (request->v[d] > nodes->allocatable[d][slot])
             return 0;
-        int64_t room = maar_node_future_idle(nodes, d, slot);
-        int64_t fit = room > 0 ? room / request->v[d] : 0;
-        if (fit < least) {
-            least = fit;
-            tightest = 0;
-        }
-        if (fit == least)
-            tightest |= UINT64_C(1) << d;
+        if (request->v[d] > maar_node_future_idle(nodes, d, slot))
+            lacked |= UINT64_C(1) << d;
     }
-    return filled || least == 0 ? tightest : 0;
+    return lacked;
 }
 
 void maar_lacking_nodes(struct maar_session *session, const struct maar_job *job,
-                        const struct maar_task *task, bool filled)
+                        const struct maar_task *task)
 {
-    if (!is_wanted(session, job))
+    if (!maar_lacking_is_wanted(session, job))
         return;
     const struct maar_nodes *nodes = &session->world->nodes;
     uint64_t lacked = 0;
@@ -107,7 +100,7 @@ void maar_lacking_nodes(struct maar_session *session, const struct maar_job *job
             continue;
         maar_run_filters(session, task, &slot, 1, &fit, false, true);
         if (fit == MAAR_FIT_OK)
-            lacked |= short_on_node(nodes, &task->cls->request, slot, filled);
+            lacked |= short_on_node(nodes, &task->cls->request, slot);
     }
     maar_session_job(session, job)->lacked |= lacked;
 }

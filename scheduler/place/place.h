@@ -66,12 +66,13 @@ uint64_t maar_index_slots(struct maar_session *session, const struct maar_task *
 bool maar_is_indexable(const struct maar_session *session);
 
 /* lacking.c: notes what a job of a queue with strategy fifo-per-resource lacks */
+bool maar_lacking_is_wanted(const struct maar_session *session, const struct maar_job *job);
 /* The queue has no room for the task. */
 void maar_lacking_room(struct maar_session *session, const struct maar_job *job,
                        const struct maar_task *task);
-/* No node takes the task; with `filled`, not as many like it as are needed. */
+/* No node takes the task. */
 void maar_lacking_nodes(struct maar_session *session, const struct maar_job *job,
-                        const struct maar_task *task, bool filled);
+                        const struct maar_task *task);
 /* The gate has not admitted the job. */
 void maar_lacking_at_gate(struct maar_session *session, const struct maar_job *job);
 

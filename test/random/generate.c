@@ -295,7 +295,10 @@ static void random_queue(struct rng *rng, struct object *object)
     queue->priority = rng_chance(rng, 25) ? (int32_t)rng_below(rng, 5) : 0;
     queue->reclaimable = rng_chance(rng, 80);
     queue->state = RNG_PICK(rng, states);
-    queue->dequeue = rng_chance(rng, 20) ? MAAR_DEQUEUE_FIFO : MAAR_DEQUEUE_TRAVERSE;
+    static const enum maar_dequeue_strategy strategies[] = {
+        MAAR_DEQUEUE_TRAVERSE, MAAR_DEQUEUE_TRAVERSE, MAAR_DEQUEUE_TRAVERSE, MAAR_DEQUEUE_FIFO,
+        MAAR_DEQUEUE_FIFO_PER_RESOURCE};
+    queue->dequeue = RNG_PICK(rng, strategies);
     snprintf(queue->parent, sizeof queue->parent, "%s",
              rng_chance(rng, 50) ? "" : RNG_PICK(rng, queue_names));
     queue->capability = random_limits(rng, 30);
