@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The maar Authors */
 
-/* gang: all or nothing. A job counts as ready only when its minimum of members, and the minimum of
- * each role, can run together.
+/* gang: all or nothing. A job counts as ready only when its minimum of members, the minimum of each
+ * role and the minimum of sub-jobs of each subGroupPolicy can run together; a sub-job, when its size
+ * can.
  *
  * Best-effort members that still wait count as ready. Minimums of roles are not looked at when they
- * sum up to more than minMember. Jobs that are not ready go before those that are. A running gang
+ * sum up to more than minMember. Jobs that are not ready go before those that are, and so do
+ * sub-jobs. A running gang
  * may lose what it has above its minimum and nothing below; the surplus is given up in the order of
  * the candidates. When the session closes, every PodGroup gets the condition Unschedulable (why, in
  * numbers) or Scheduled; a gang that is on its way out gets none.
@@ -38,18 +40,48 @@ static bool roles_have(const struct maar_job *job, uint32_t (*count)(const struc
     return true;
 }
 
+/* ---- sub-jobs -------------------------------------------------------------------------------- */
+
+/* There is enough of each policy's sub-jobs for which `has` holds. */
+static bool sub_jobs_have(const struct maar_job *job, bool (*has)(const struct maar_sub_job *))
+{
+    for (uint32_t p = 0; p < job->n_sub_group_policies; p++) {
+        int64_t n = 0;
+        for (uint32_t i = 0; i < job->n_sub_jobs; i++)
+            n += job->sub_jobs[i]->policy == p && has(job->sub_jobs[i]);
+        if (n < job->sub_group_policies[p].min)
+            return false;
+    }
+    return true;
+}
+
+static bool exists(const struct maar_sub_job *sub_job)
+{
+    (void)sub_job;
+    return true;
+}
+
+static bool is_valid(const struct maar_sub_job *sub_job)
+{
+    return (int64_t)maar_sub_job_n_valid(sub_job) >= sub_job->min_available;
+}
+
 /* ---- votes ----------------------------------------------------------------------------------- */
 
+/* For Volcano a sub-job counts as soon as one of its pods exists. */
 static void job_valid(void *self, const struct maar_view *view, const struct maar_job *job,
                       struct maar_validity *ret)
 {
     (void)self;
-    (void)view;
     ret->pass = false;
     if (!roles_have(job, maar_role_n_valid)) {
         ret->reason = "NotEnoughPodsOfTask";
         snprintf(ret->message, sizeof ret->message,
                  "Not enough valid pods of each task for gang-scheduling");
+    } else if (!sub_jobs_have(job, view->compatibility ? exists : is_valid)) {
+        ret->reason = "NotEnoughPodsOfTask";
+        snprintf(ret->message, sizeof ret->message,
+                 "Not enough valid subGroups of each task for gang-scheduling");
     } else if ((int64_t)maar_job_n_valid(job) < job->min_available) {
         ret->reason = "NotEnoughPods";
         snprintf(ret->message, sizeof ret->message,
@@ -60,11 +92,17 @@ static void job_valid(void *self, const struct maar_view *view, const struct maa
     }
 }
 
+static bool is_ready(const struct maar_job *job)
+{
+    return roles_have(job, maar_role_n_occupied) && sub_jobs_have(job, maar_sub_job_is_ready) &&
+           maar_job_is_ready(job);
+}
+
 static bool job_ready(void *self, const struct maar_view *view, const struct maar_job *job)
 {
     (void)self;
     (void)view;
-    return roles_have(job, maar_role_n_occupied) && maar_job_is_ready(job);
+    return is_ready(job);
 }
 
 static enum maar_vote job_pipelined(void *self, const struct maar_view *view,
@@ -72,8 +110,28 @@ static enum maar_vote job_pipelined(void *self, const struct maar_view *view,
 {
     (void)self;
     (void)view;
-    return roles_have(job, role_n_pipelined) && maar_job_is_pipelined(job) ? MAAR_PERMIT
-                                                                           : MAAR_REJECT;
+    bool has_all = roles_have(job, role_n_pipelined) &&
+                   sub_jobs_have(job, maar_sub_job_is_pipelined) && maar_job_is_pipelined(job);
+    return has_all ? MAAR_PERMIT : MAAR_REJECT;
+}
+
+static bool sub_job_ready(void *self, const struct maar_view *view, const struct maar_job *job,
+                          const struct maar_sub_job *sub_job)
+{
+    (void)self;
+    (void)view;
+    (void)job;
+    return maar_sub_job_is_ready(sub_job);
+}
+
+static enum maar_vote sub_job_pipelined(void *self, const struct maar_view *view,
+                                        const struct maar_job *job,
+                                        const struct maar_sub_job *sub_job)
+{
+    (void)self;
+    (void)view;
+    (void)job;
+    return maar_sub_job_is_pipelined(sub_job) ? MAAR_PERMIT : MAAR_REJECT;
 }
 
 static bool job_starving(void *self, const struct maar_view *view, const struct maar_job *job)
@@ -89,6 +147,14 @@ static int job_order(void *self, const struct maar_view *view, const struct maar
     (void)self;
     (void)view;
     return (int)maar_job_is_ready(l) - (int)maar_job_is_ready(r);
+}
+
+static int sub_job_order(void *self, const struct maar_view *view, const struct maar_sub_job *l,
+                         const struct maar_sub_job *r)
+{
+    (void)self;
+    (void)view;
+    return (int)maar_sub_job_is_ready(l) - (int)maar_sub_job_is_ready(r);
 }
 
 /* Walks the candidates in order; each job gives up members until it is down to its minimum. */
@@ -150,15 +216,23 @@ static bool is_terminating(const struct maar_job *job)
 static void report_unready(const struct maar_view *view, const struct maar_job *job)
 {
     char fit_error[4096], message[sizeof fit_error + 128];
-    int64_t n_schedulable =
-        (int64_t)maar_job_n_ready(job) + view->host->job_n_schedulable(view->session, job);
+    int64_t n_schedulable = view->host->job_n_schedulable(view->session, job);
+    int64_t n_missing = job->min_available - (int64_t)maar_job_n_ready(job);
+    if (maar_job_is_ready(job))
+        n_missing = job->n[MAAR_TASK_PENDING];
     snprintf(message, sizeof message, "%" PRId64 "/%" PRIu32 " tasks in gang unschedulable: %s",
-             job->min_available - n_schedulable, job->n_tasks,
+             n_missing - n_schedulable, job->n_tasks,
              view->host->job_fit_error(view->session, job, fit_error, sizeof fit_error));
     view->host->job_condition(view->session, job, "Unschedulable", "NotEnoughResources", message);
 }
 
-/* Readiness is that by count alone here, without roles. */
+/* Volcano takes readiness by count alone here; roles are left out here too. */
+static bool has_minimum(const struct maar_view *view, const struct maar_job *job)
+{
+    return maar_job_is_ready(job) &&
+           (view->compatibility || sub_jobs_have(job, maar_sub_job_is_ready));
+}
+
 static void close_session(void *self, const struct maar_view *view)
 {
     (void)self;
@@ -166,7 +240,7 @@ static void close_session(void *self, const struct maar_view *view)
         const struct maar_job *job = view->jobs[i];
         if (job->n_tasks == 0)
             continue;
-        if (maar_job_is_ready(job))
+        if (has_minimum(view, job))
             view->host->job_condition(view->session, job, "Scheduled",
                                       "tasks in gang are ready to be scheduled", "");
         else if (!is_terminating(job))
@@ -182,9 +256,12 @@ MAAR_EXPORT const struct maar_plugin maar_plugin = {
     .hooks =
         {
             .job_order = job_order,
+            .sub_job_order = sub_job_order,
             .job_valid = job_valid,
             .job_ready = job_ready,
             .job_pipelined = job_pipelined,
+            .sub_job_ready = sub_job_ready,
+            .sub_job_pipelined = sub_job_pipelined,
             .job_starving = job_starving,
             .preemptable = evictable,
             .reclaimable = evictable,

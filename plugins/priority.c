@@ -3,7 +3,8 @@
 
 /* priority: what matters more goes first, and only what matters less may be evicted for it.
  *
- * Jobs are ordered by the value of their priority class, tasks by their own priority. A victim of
+ * Jobs are ordered by the value of their priority class, tasks by their own priority, sub-jobs by the
+ * greatest of their tasks'. A victim of
  * another job must belong to a job of strictly lower priority, a victim of the same job must be a
  * task of strictly lower priority. Reclaim between queues looks at no priority. A job starves while
  * any of its tasks has no node.
@@ -41,6 +42,14 @@ static bool job_starving(void *self, const struct maar_view *view, const struct 
     (void)self;
     (void)view;
     return maar_job_n_ready(job) + job->n[MAAR_TASK_PIPELINED] < job->n_tasks;
+}
+
+static int sub_job_order(void *self, const struct maar_view *view, const struct maar_sub_job *l,
+                         const struct maar_sub_job *r)
+{
+    (void)self;
+    (void)view;
+    return higher_first(l->priority, r->priority);
 }
 
 static bool in_session(const struct maar_job *job)
@@ -94,6 +103,7 @@ MAAR_EXPORT const struct maar_plugin maar_plugin = {
         {
             .job_order = job_order,
             .task_order = task_order,
+            .sub_job_order = sub_job_order,
             .job_starving = job_starving,
             .preemptable = preemptable,
             .unified_evictable = unified_evictable,

@@ -116,8 +116,7 @@ struct maar_evict_context {
     const char *hyper_node;
 };
 
-/* A part of a job with a minimum of its own (subGroupPolicy); a domain of the network. Opaque until used. */
-struct maar_sub_job;
+/* A domain of the network. Opaque until used. */
 struct maar_domain;
 
 /* ---- the host ----------------------------------------------------------------------------------------------- */

@@ -17,6 +17,7 @@
 struct maar_host;
 struct maar_job;
 struct maar_queue;
+struct maar_sub_job;
 
 /* ---- resource dimensions ------------------------------------------------------------------------------------ */
 
@@ -256,6 +257,7 @@ struct maar_task {
     int64_t created_ns;
     int64_t order_index; /* number after the last '-' of a name with three parts or more, else -1 */
     uint32_t role_slot;  /* index in job->roles, UINT32_MAX without a job */
+    struct maar_sub_job *sub_job; /* NULL when its job has no subGroupPolicy */
 };
 
 /* ---- jobs --------------------------------------------------------------------------------------------------- */
@@ -277,6 +279,31 @@ struct maar_role {
     uint32_t n_pending_best_effort;
 };
 
+#define MAAR_NO_POLICY UINT32_MAX
+
+/* An entry of subGroupPolicy: the pods that it takes fall into sub-jobs, one for each combination of label values. */
+struct maar_sub_group_policy {
+    const char *name;
+    int32_t size; /* subGroupSize: members that a sub-job needs */
+    int32_t min;  /* minSubGroups: sub-jobs that the job needs */
+    bool has_topology;
+};
+
+/* Members of a job with a minimum of their own. Exists as long as it has tasks. */
+struct maar_sub_job {
+    const char
+        *uid; /* "namespace/name/policy-values"; the job's for the members that no policy takes */
+    struct maar_job *job;
+    uint32_t policy;     /* index in job->sub_group_policies, MAAR_NO_POLICY */
+    int64_t match_index; /* the first label value when it is a number, else 0 */
+    int32_t min_available;
+    int32_t priority; /* the greatest of its tasks' */
+    uint32_t n_tasks;
+    struct maar_task *const *tasks;
+    uint32_t n[MAAR_N_TASK_STATUSES];
+    uint32_t n_pending_best_effort;
+};
+
 /* A PodGroup and its pods. */
 struct maar_job {
     uint32_t slot;
@@ -292,9 +319,8 @@ struct maar_job {
     int64_t min_task_total; /* sum of minTaskMember */
     bool has_min_resources;
     struct maar_resource min_resources;
-    uint8_t phase;       /* enum maar_phase, as the session leaves it */
-    bool has_topology;   /* networkTopology or a sub-group's is set */
-    bool has_sub_groups; /* subGroupPolicy is not empty */
+    uint8_t phase;     /* enum maar_phase, as the session leaves it */
+    bool has_topology; /* networkTopology or that of an entry of subGroupPolicy is set */
     int64_t created_ns;
     uint32_t n_tasks;
     struct maar_task *const *tasks; /* in order of arrival */
@@ -309,6 +335,10 @@ struct maar_job {
     uint64_t allocated_present; /* dimensions that some counted task names */
     uint32_t n_annotations;
     const struct maar_label *annotations;
+    uint32_t n_sub_group_policies;
+    const struct maar_sub_group_policy *sub_group_policies; /* subGroupPolicy, in its order */
+    uint32_t n_sub_jobs;                                    /* 0 without subGroupPolicy */
+    struct maar_sub_job *const *sub_jobs;                   /* in no order that means anything */
 };
 
 /* Members that fill the role's minimum: allocated, Succeeded, and Pending ones that ask for nothing. */
@@ -366,6 +396,34 @@ static inline bool maar_job_is_pipelined(const struct maar_job *job)
 static inline bool maar_job_is_starving(const struct maar_job *job)
 {
     return (int64_t)maar_job_n_ready(job) + job->n[MAAR_TASK_PIPELINED] < job->min_available;
+}
+
+/* Bound, Binding, Running, Allocated, Succeeded. */
+static inline uint32_t maar_sub_job_n_ready(const struct maar_sub_job *sub_job)
+{
+    return sub_job->n[MAAR_TASK_ALLOCATED] + sub_job->n[MAAR_TASK_BINDING] +
+           sub_job->n[MAAR_TASK_BOUND] + sub_job->n[MAAR_TASK_RUNNING] +
+           sub_job->n[MAAR_TASK_SUCCEEDED];
+}
+
+/* Members that could still make up the sub-job's minimum: ready, Pipelined, Pending. */
+static inline uint32_t maar_sub_job_n_valid(const struct maar_sub_job *sub_job)
+{
+    return maar_sub_job_n_ready(sub_job) + sub_job->n[MAAR_TASK_PIPELINED] +
+           sub_job->n[MAAR_TASK_PENDING];
+}
+
+static inline bool maar_sub_job_is_ready(const struct maar_sub_job *sub_job)
+{
+    return (int64_t)maar_sub_job_n_ready(sub_job) + sub_job->n_pending_best_effort >=
+           sub_job->min_available;
+}
+
+static inline bool maar_sub_job_is_pipelined(const struct maar_sub_job *sub_job)
+{
+    return (int64_t)maar_sub_job_n_ready(sub_job) + sub_job->n_pending_best_effort +
+               sub_job->n[MAAR_TASK_PIPELINED] >=
+           sub_job->min_available;
 }
 
 static inline bool maar_job_is_pending(const struct maar_job *job)

@@ -68,6 +68,34 @@ static bool is_allocated(const struct maar_task *task)
            task->status == MAAR_TASK_BOUND || task->status == MAAR_TASK_RUNNING;
 }
 
+static void check_sub_job(struct recount *recount, const struct maar_sub_job *sub_job)
+{
+    uint32_t n[MAAR_N_TASK_STATUSES] = {0};
+    uint32_t best_effort = 0;
+    for (uint32_t i = 0; i < sub_job->n_tasks; i++) {
+        const struct maar_task *task = sub_job->tasks[i];
+        n[task->status]++;
+        best_effort += task->status == MAAR_TASK_PENDING && task->cls->best_effort;
+        expect(recount, "sub-job", task->name, "", task->sub_job == sub_job, 1);
+        expect(recount, "place in sub-job", task->name, "", maar_task_entry(task)->sub_job_at, i);
+    }
+    for (uint32_t s = 0; s < MAAR_N_TASK_STATUSES; s++)
+        expect(recount, "status count", sub_job->uid, "", sub_job->n[s], n[s]);
+    expect(recount, "pending best effort", sub_job->uid, "", sub_job->n_pending_best_effort,
+           best_effort);
+}
+
+static void check_sub_jobs(struct recount *recount, const struct maar_job *job)
+{
+    uint32_t n_tasks = 0;
+    for (uint32_t i = 0; i < job->n_sub_jobs; i++) {
+        n_tasks += job->sub_jobs[i]->n_tasks;
+        check_sub_job(recount, job->sub_jobs[i]);
+    }
+    expect(recount, "tasks in sub-jobs", job->uid, "", n_tasks,
+           job->n_sub_group_policies > 0 ? job->n_tasks : 0);
+}
+
 static void check_job(struct recount *recount, const struct maar_job_entry *job)
 {
     const struct maar_world *world = recount->world;
@@ -84,6 +112,7 @@ static void check_job(struct recount *recount, const struct maar_job_entry *job)
     expect(recount, "pending best effort", job->view.uid, "", job->view.n_pending_best_effort,
            best_effort);
     expect(recount, "releasing", job->view.uid, "", job->view.n_releasing_on_node, releasing);
+    check_sub_jobs(recount, &job->view);
     for (uint32_t r = 0; r < job->roles.n; r++) {
         for (uint32_t s = 0; s < MAAR_N_TASK_STATUSES; s++) {
             uint32_t count = 0;
@@ -188,6 +217,8 @@ static uint64_t hash_job(const struct maar_world *world, const struct maar_job_e
     h = maar_hash_bytes(job->row_gated, row, h);
     for (size_t i = 0; i < job->roles.n; i++)
         h = maar_hash_bytes(job->roles.data[i].n, sizeof job->roles.data[i].n, h);
+    for (size_t i = 0; i < job->sub_jobs.n; i++)
+        h = maar_hash_bytes(job->sub_jobs.data[i]->n, sizeof job->sub_jobs.data[i]->n, h);
     for (size_t i = 0; i < job->tasks.n; i++) {
         h = maar_hash_bytes(&job->tasks.data[i]->status, 1, h);
         h = maar_hash_bytes(&job->tasks.data[i]->node, sizeof(uint32_t), h);

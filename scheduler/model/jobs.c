@@ -11,6 +11,8 @@ void maar_job_publish(struct maar_job_entry *job)
     view->n_tasks = (uint32_t)job->tasks.n;
     view->roles = job->roles.data;
     view->n_roles = (uint32_t)job->roles.n;
+    view->sub_jobs = (struct maar_sub_job *const *)job->sub_jobs.data;
+    view->n_sub_jobs = (uint32_t)job->sub_jobs.n;
     view->allocated = job->row_allocated;
     view->pending = job->row_pending;
     view->gated = job->row_gated;
@@ -70,6 +72,7 @@ void maar_job_destroy(struct maar_world *world, struct maar_job_entry *job)
     world->job_slots.data[job->view.slot] = NULL;
     maar_queue_remove_job(world, job);
     clear_conditions(job);
+    maar_sub_jobs_set_policies(world, job, NULL, 0);
     maar_world_set_labels(world, &job->view.annotations, &job->view.n_annotations, NULL, 0);
     for (size_t i = 0; i < job->roles.n; i++)
         maar_world_unintern(world, job->roles.data[i].name);
@@ -91,6 +94,7 @@ void maar_job_destroy(struct maar_world *world, struct maar_job_entry *job)
     maar_vec_fini(&job->conditions);
     maar_vec_fini(&job->tasks);
     maar_vec_fini(&job->roles);
+    maar_vec_fini(&job->sub_jobs);
     free(job);
     world->jobs_stale = true;
 }
@@ -116,6 +120,7 @@ void maar_job_attach(struct maar_world *world, struct maar_job_entry *job,
     task->view.role_slot = maar_job_role(world, job, task->view.role);
     task->job_at = (uint32_t)job->tasks.n;
     maar_vec_push(&job->tasks, &task->view);
+    maar_sub_jobs_join(world, task);
     maar_job_publish(job);
 }
 
@@ -125,6 +130,7 @@ void maar_job_detach(struct maar_world *world, struct maar_task_entry *task)
     if (!job)
         return;
     maar_world_set_bind_failed(world, &task->view, false);
+    maar_sub_jobs_leave(world, task);
     struct maar_task *last = job->tasks.data[job->tasks.n - 1];
     job->tasks.data[task->job_at] = last;
     maar_task_entry(last)->job_at = task->job_at;
@@ -200,17 +206,15 @@ static bool set_spec(struct maar_world *world, struct maar_job_entry *job,
     changed |= maar_world_set_text(world, &view->priority_class, group->priority_class);
     changed |= view->min_available != group->min_member ||
                view->has_min_resources != group->has_min_resources ||
-               view->has_topology != group->has_topology ||
-               view->has_sub_groups != group->has_sub_groups ||
-               view->created_ns != record->created_ns;
+               view->has_topology != group->has_topology || view->created_ns != record->created_ns;
     view->min_available = group->min_member;
     view->has_min_resources = group->has_min_resources;
     view->has_topology = group->has_topology;
-    view->has_sub_groups = group->has_sub_groups;
     view->created_ns = record->created_ns;
     view->priority = priority_of(world, view->priority_class);
     changed |= maar_resource_set(world, &view->min_resources, &group->min_resources);
     changed |= set_roles(world, job, group);
+    changed |= maar_sub_jobs_set_policies(world, job, group->sub_groups, group->n_sub_groups);
     changed |= maar_world_set_labels(world, &view->annotations, &view->n_annotations,
                                      group->annotations, group->n_annotations);
     changed |= maar_text_replace(&job->fault, record->fault);
@@ -237,6 +241,7 @@ static void forget_group(struct maar_world *world, struct maar_job_entry *job)
     job->exists = false;
     for (uint32_t i = 0; i < job->roles.n; i++)
         job->roles.data[i].min = 0;
+    maar_sub_jobs_set_policies(world, job, NULL, 0);
     job->view.min_task_total = 0;
     job->view.min_available = 0;
     maar_world_set_text(world, &job->view.pod_group_uid, "");

@@ -52,3 +52,48 @@ void maar_label_set_unref(struct maar_world *world, struct maar_label_set *set)
     free(set->key);
     free(set);
 }
+
+const char *maar_label_set_find(const struct maar_label_set *set, const char *key)
+{
+    for (uint32_t i = 0; i < set->n; i++)
+        if (!strcmp(set->labels[i].key, key))
+            return set->labels[i].value;
+    return NULL;
+}
+
+static bool lists(const struct maar_requirement *requirement, const char *value)
+{
+    for (uint32_t i = 0; i < requirement->n_values; i++)
+        if (!strcmp(requirement->values[i], value))
+            return true;
+    return false;
+}
+
+static bool meets(const struct maar_label_set *set, const struct maar_requirement *requirement)
+{
+    const char *value = maar_label_set_find(set, requirement->key);
+    switch (requirement->op) {
+    case MAAR_OP_IN:
+        return value && lists(requirement, value);
+    case MAAR_OP_NOT_IN:
+        return !value || !lists(requirement, value);
+    case MAAR_OP_EXISTS:
+        return value != NULL;
+    case MAAR_OP_DOES_NOT_EXIST:
+        return value == NULL;
+    case MAAR_OP_GT:
+    case MAAR_OP_LT:
+    case MAAR_OP_INVALID:
+        break;
+    }
+    return false;
+}
+
+bool maar_label_set_matches(const struct maar_label_set *set,
+                            const struct maar_label_selector *selector)
+{
+    for (uint32_t i = 0; i < selector->n_requirements; i++)
+        if (!meets(set, &selector->requirements[i]))
+            return false;
+    return true;
+}

@@ -69,12 +69,17 @@ void maar_ledger_count(struct maar_world *world, struct maar_task_entry *task, i
         return;
     uint8_t status = task->view.status;
     struct maar_role *role = &job->roles.data[task->view.role_slot];
+    struct maar_sub_job *sub_job = task->view.sub_job;
     job->view.n[status] += (uint32_t)sign;
     role->n[status] += (uint32_t)sign;
+    if (sub_job)
+        sub_job->n[status] += (uint32_t)sign;
     if (status == MAAR_TASK_PENDING) {
         if (task->view.cls->best_effort) {
             job->view.n_pending_best_effort += (uint32_t)sign;
             role->n_pending_best_effort += (uint32_t)sign;
+            if (sub_job)
+                sub_job->n_pending_best_effort += (uint32_t)sign;
         }
         count_pending(job, &task->view, sign);
     } else if (counts_allocated(status)) {

@@ -63,6 +63,11 @@ struct maar_label_set {
 struct maar_label_set *maar_label_set_ref(struct maar_world *world, const struct maar_label *labels,
                                           uint32_t n);
 void maar_label_set_unref(struct maar_world *world, struct maar_label_set *set);
+/* NULL without the label. */
+const char *maar_label_set_find(const struct maar_label_set *set, const char *key);
+/* Whether a selector that is set takes the labels. Its texts need not be interned. */
+bool maar_label_set_matches(const struct maar_label_set *set,
+                            const struct maar_label_selector *selector);
 
 /* nodes.c */
 void maar_nodes_init(struct maar_world *world);
@@ -85,6 +90,16 @@ uint32_t maar_job_role(struct maar_world *world, struct maar_job_entry *job, con
 void maar_job_publish(struct maar_job_entry *job);
 void maar_job_destroy(struct maar_world *world, struct maar_job_entry *job);
 void maar_jobs_reprioritise(struct maar_world *world);
+
+/* sub_jobs.c: a task that came to the job finds its sub-job, one that goes leaves it. Neither counts anything. */
+void maar_sub_jobs_join(struct maar_world *world, struct maar_task_entry *task);
+void maar_sub_jobs_leave(struct maar_world *world, struct maar_task_entry *task);
+/* Gives the task a priority; that of its sub-job follows. */
+void maar_sub_jobs_set_priority(const struct maar_world *world, struct maar_task_entry *task,
+                                int32_t priority);
+/* Takes over a subGroupPolicy (n 0: none) and finds the sub-jobs of all tasks anew; true when it is another one. */
+bool maar_sub_jobs_set_policies(struct maar_world *world, struct maar_job_entry *job,
+                                const struct maar_sub_group_record *policies, uint32_t n);
 
 /* queues.c */
 bool maar_queues_apply(struct maar_world *world, const struct maar_record *record, bool deleted);

@@ -109,6 +109,17 @@ struct maar_role_min {
     int32_t min;
 };
 
+/* An entry of subGroupPolicy. */
+struct maar_sub_group_record {
+    const char *name;
+    int32_t size; /* 1 when absent */
+    int32_t min;
+    bool has_topology;
+    struct maar_label_selector selector; /* not set: takes every pod */
+    uint32_t n_match_keys;
+    const char *const *match_keys;
+};
+
 struct maar_pod_group_record {
     const char *queue; /* "" when not named */
     const char *priority_class;
@@ -118,7 +129,8 @@ struct maar_pod_group_record {
     bool has_min_resources;
     struct maar_amounts_record min_resources;
     bool has_topology;
-    bool has_sub_groups;
+    uint32_t n_sub_groups;
+    struct maar_sub_group_record *sub_groups;
     enum maar_phase phase;
     int32_t running;
     int32_t succeeded;

@@ -223,7 +223,7 @@ static bool apply_plain(struct maar_world *world, struct maar_task_entry *task,
     struct maar_task *view = &task->view;
     bool changed = view->priority != priority || view->pod_priority != pod_priority ||
                    view->preemptable != pod->preemptable || view->ours != ours;
-    view->priority = priority;
+    maar_sub_jobs_set_priority(world, task, priority);
     view->pod_priority = pod_priority;
     view->preemptable = pod->preemptable;
     view->ours = ours;

@@ -25,6 +25,7 @@ struct maar_world *maar_world_create(const struct maar_world_options *options)
     world->classes_by_key = maar_map_create();
     world->projected_keys = maar_map_create();
     world->label_sets = maar_map_create();
+    world->sub_jobs_by_uid = maar_map_create();
     world->waiting_nodes = maar_map_create();
     world->dims.names = world->dim_names;
     world->dims.policy_scale = world->dim_scales;
@@ -80,6 +81,7 @@ void maar_world_destroy(struct maar_world *world)
     maar_map_destroy(world->classes_by_key);
     maar_map_destroy(world->projected_keys);
     maar_map_destroy(world->label_sets);
+    maar_map_destroy(world->sub_jobs_by_uid);
     maar_map_destroy(world->waiting_nodes);
     maar_strings_destroy(world->strings);
     free(world->default_queue);

@@ -38,6 +38,7 @@ struct maar_task_entry {
     struct maar_job_entry *job; /* also while the PodGroup has not arrived */
     uint32_t node_at;           /* place in its node's list */
     uint32_t job_at;            /* place in its job's list, or in world->loose */
+    uint32_t sub_job_at;        /* place in its sub-job's list */
     uint8_t observed_phase;     /* enum maar_pod_phase */
     bool observed_deleting;
     bool assumed;         /* Binding (or evicted) by us, not confirmed yet */
@@ -72,11 +73,23 @@ struct maar_condition {
     char *message;
 };
 
+struct maar_sub_job_entry {
+    struct maar_sub_job view;
+    MAAR_VEC(struct maar_task *) tasks;
+    uint32_t job_at;        /* place in its job's list */
+    uint64_t tried_session; /* number of the session that gang_text belongs to */
+    const char *gang_text;  /* session's arena: how many of its size fit; NULL */
+};
+
 /* A PodGroup and its pods. */
 struct maar_job_entry {
     struct maar_job view;
     MAAR_VEC(struct maar_task *) tasks;
     MAAR_VEC(struct maar_role) roles;
+    MAAR_VEC(struct maar_sub_job *) sub_jobs;
+    /* subGroupPolicy, with the view's form of it in the same arena; NULL without. */
+    struct maar_arena *policies_arena;
+    const struct maar_sub_group_record *policies;
     struct maar_queue_entry *queue; /* also when the queue does not exist */
     uint32_t queue_at;
     bool exists;            /* the PodGroup is there */
@@ -190,6 +203,8 @@ struct maar_world {
     uint64_t namespace_version;                   /* grows when labels of a namespace change */
     struct maar_map *classes_by_key;              /* -> struct maar_class_entry */
     struct maar_map *label_sets;                  /* -> struct maar_label_set */
+    struct maar_map *sub_jobs_by_uid;             /* -> struct maar_sub_job_entry */
+    bool compatible;                              /* subGroupPolicy is read as Volcano reads it */
     MAAR_VEC(struct maar_task_entry *) nominated; /* pods with a nominated node, there or not */
     MAAR_VEC(struct maar_task_entry *) loose;     /* pods of ours that name no PodGroup */
     struct maar_map *waiting_nodes; /* node name -> list of tasks whose node has not arrived */
@@ -247,6 +262,9 @@ void maar_world_destroy(struct maar_world *world);
 bool maar_world_apply(struct maar_world *world, const struct maar_record *record, bool deleted);
 /* Makes a label key split classes (a selector reads it). */
 void maar_world_project_label(struct maar_world *world, const char *key);
+/* Whether subGroupPolicy is read as Volcano reads it: an entry without matchLabelKeys takes no pod, and no sub-job has
+ * a priority below 0. Never while a session is open. */
+void maar_world_set_compatible(struct maar_world *world, bool compatible);
 /* The dimension of a name, registered when new; MAAR_NO_DIM when there are MAAR_MAX_DIMS already. */
 uint32_t maar_world_dim(struct maar_world *world, const char *name);
 uint32_t maar_world_dim_find(const struct maar_world *world, const char *name);
@@ -291,6 +309,10 @@ static inline struct maar_task_entry *maar_task_entry(const struct maar_task *ta
 static inline struct maar_job_entry *maar_job_entry(const struct maar_job *job)
 {
     return (struct maar_job_entry *)(uintptr_t)job;
+}
+static inline struct maar_sub_job_entry *maar_sub_job_entry(const struct maar_sub_job *sub_job)
+{
+    return (struct maar_sub_job_entry *)(uintptr_t)sub_job;
 }
 static inline struct maar_queue_entry *maar_queue_entry(const struct maar_queue *queue)
 {

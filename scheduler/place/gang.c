@@ -154,7 +154,7 @@ static bool goes_on_compatible(const struct placing *p)
     const struct maar_job *job = p->job;
     if (job->min_available >= 0 && (uint32_t)job->min_available == job->n_tasks)
         return false;
-    if (job->has_sub_groups)
+    if (job->n_sub_group_policies > 0)
         return true;
     uint64_t failed = maar_session_job(p->session, job)->failed_roles;
     int64_t possible = maar_job_n_ready(job);

@@ -102,6 +102,7 @@ void maar_session_open(struct maar_session *session, struct maar_world *world,
              (unsigned)(h >> 32), (unsigned)((h >> 16) & 0xffff), (unsigned)((h >> 4) & 0xfff),
              (unsigned)(number & 0xfff), (unsigned long long)((h * 31 + number) & 0xffffffffffff));
     project_labels(world, policy);
+    maar_world_set_compatible(world, policy->conf->compatibility_volcano);
     maar_world_prepare(world);
     world->undo = &session->undo;
     set_view(session, &session->view);

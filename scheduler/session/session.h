@@ -78,11 +78,17 @@ extern const struct maar_host maar_session_host;
 bool maar_vote_job_less(void *session, const void *l, const void *r);
 bool maar_vote_queue_less(void *session, const void *l, const void *r);
 bool maar_vote_task_less(void *session, const void *l, const void *r);
+bool maar_vote_sub_job_less(void *session, const void *l, const void *r);
 int maar_vote_compare_queues(void *session, const struct maar_queue *l, const struct maar_queue *r);
 bool maar_vote_job_valid(struct maar_session *session, const struct maar_job *job,
                          struct maar_validity *ret);
 bool maar_vote_job_ready(struct maar_session *session, const struct maar_job *job);
 bool maar_vote_job_pipelined(struct maar_session *session, const struct maar_job *job);
+/* With sub_job NULL, as in a job without subGroupPolicy, the job's own votes. */
+bool maar_vote_sub_job_ready(struct maar_session *session, const struct maar_job *job,
+                             const struct maar_sub_job *sub_job);
+bool maar_vote_sub_job_pipelined(struct maar_session *session, const struct maar_job *job,
+                                 const struct maar_sub_job *sub_job);
 bool maar_vote_job_starving(struct maar_session *session, const struct maar_job *job);
 bool maar_vote_job_enqueueable(struct maar_session *session, const struct maar_job *job);
 void maar_vote_job_enqueued(struct maar_session *session, const struct maar_job *job);

@@ -91,6 +91,24 @@ bool maar_vote_task_less(void *context, const void *l, const void *r)
     return maar_task_compare_default(l, r) < 0;
 }
 
+bool maar_vote_sub_job_less(void *context, const void *l, const void *r)
+{
+    struct maar_session *session = context;
+    const struct maar_sub_job *a = l, *b = r;
+    EACH_LISTING(session, listing)
+    {
+        int (*hook)(void *, const struct maar_view *, const struct maar_sub_job *,
+                    const struct maar_sub_job *) =
+            HOOK(listing, MAAR_ENABLE_SUB_JOB_ORDER, sub_job_order);
+        int c = hook ? hook(SELF(listing), a, b) : 0;
+        if (c != 0)
+            return c < 0;
+    }
+    if (a->match_index != b->match_index)
+        return a->match_index < b->match_index;
+    return strcmp(a->uid, b->uid) < 0;
+}
+
 /* ---- gates ---- */
 
 /* Always false. */
@@ -130,21 +148,61 @@ bool maar_vote_job_ready(struct maar_session *session, const struct maar_job *jo
     return true;
 }
 
-typedef enum maar_vote (*job_vote_fn)(void *, const struct maar_view *, const struct maar_job *);
+bool maar_vote_sub_job_ready(struct maar_session *session, const struct maar_job *job,
+                             const struct maar_sub_job *sub_job)
+{
+    if (!sub_job)
+        return maar_vote_job_ready(session, job);
+    EACH_LISTING(session, listing)
+    {
+        bool (*hook)(void *, const struct maar_view *, const struct maar_job *,
+                     const struct maar_sub_job *) =
+            HOOK(listing, MAAR_ENABLE_SUB_JOB_READY, sub_job_ready);
+        if (hook && !hook(SELF(listing), job, sub_job))
+            return false;
+    }
+    return true;
+}
+
+enum question {
+    ASK_PIPELINED,
+    ASK_SUB_JOB_PIPELINED,
+    ASK_ENQUEUEABLE,
+};
+
+static enum maar_vote answer(const struct maar_listing *listing, enum question question,
+                             const struct maar_job *job, const struct maar_sub_job *sub_job)
+{
+    enum maar_vote (*hook)(void *, const struct maar_view *, const struct maar_job *) = NULL;
+    enum maar_vote (*sub_job_hook)(void *, const struct maar_view *, const struct maar_job *,
+                                   const struct maar_sub_job *) = NULL;
+    switch (question) {
+    case ASK_PIPELINED:
+        hook = HOOK(listing, MAAR_ENABLE_JOB_PIPELINED, job_pipelined);
+        break;
+    case ASK_SUB_JOB_PIPELINED:
+        sub_job_hook = HOOK(listing, MAAR_ENABLE_SUB_JOB_PIPELINED, sub_job_pipelined);
+        break;
+    case ASK_ENQUEUEABLE:
+        hook = HOOK(listing, MAAR_ENABLE_JOB_ENQUEUED, job_enqueueable);
+        break;
+    }
+    if (hook)
+        return hook(SELF(listing), job);
+    return sub_job_hook ? sub_job_hook(SELF(listing), job, sub_job) : MAAR_ABSTAIN;
+}
 
 /* A reject met anywhere decides at once; after a tier with a permit, lower tiers are not asked. */
-static bool ask(struct maar_session *session, const struct maar_job *job, bool enqueue)
+static bool ask(struct maar_session *session, enum question question, const struct maar_job *job,
+                const struct maar_sub_job *sub_job)
 {
     for (size_t t = 0; t < session->policy->n_tiers; t++) {
         const struct maar_tier *tier = &session->policy->tiers[t];
         bool permitted = false;
         for (size_t i = 0; i < tier->n; i++) {
-            const struct maar_listing *listing = &tier->listings[i];
-            job_vote_fn hook = enqueue ? HOOK(listing, MAAR_ENABLE_JOB_ENQUEUED, job_enqueueable)
-                                       : HOOK(listing, MAAR_ENABLE_JOB_PIPELINED, job_pipelined);
-            enum maar_vote vote = hook ? hook(SELF(listing), job) : MAAR_ABSTAIN;
+            enum maar_vote vote = answer(&tier->listings[i], question, job, sub_job);
             if (vote < 0)
-                return refused_by(session, listing);
+                return refused_by(session, &tier->listings[i]);
             permitted |= vote > 0;
         }
         if (permitted)
@@ -155,12 +213,18 @@ static bool ask(struct maar_session *session, const struct maar_job *job, bool e
 
 bool maar_vote_job_pipelined(struct maar_session *session, const struct maar_job *job)
 {
-    return ask(session, job, false);
+    return ask(session, ASK_PIPELINED, job, NULL);
+}
+
+bool maar_vote_sub_job_pipelined(struct maar_session *session, const struct maar_job *job,
+                                 const struct maar_sub_job *sub_job)
+{
+    return ask(session, sub_job ? ASK_SUB_JOB_PIPELINED : ASK_PIPELINED, job, sub_job);
 }
 
 bool maar_vote_job_enqueueable(struct maar_session *session, const struct maar_job *job)
 {
-    return ask(session, job, true);
+    return ask(session, ASK_ENQUEUEABLE, job, NULL);
 }
 
 void maar_vote_job_enqueued(struct maar_session *session, const struct maar_job *job)

@@ -206,9 +206,16 @@ static struct maar_label_selector settle_selector(struct maar_decoder *decoder,
     return (struct maar_label_selector){true, n, requirements};
 }
 
-/* ---- terms and constraints ---- */
-
 static const struct maar_texts_draft no_texts;
+
+struct maar_label_selector maar_selector_finish(struct maar_decoder *decoder,
+                                                const struct maar_path *at, const char *key,
+                                                struct maar_selector_draft *draft)
+{
+    return settle_selector(decoder, at, key, draft, &no_texts, &no_texts);
+}
+
+/* ---- terms and constraints ---- */
 
 static void check_topology_key(struct maar_decoder *decoder, const struct maar_path *at,
                                const char *key)

@@ -81,6 +81,10 @@ struct maar_spread_draft *maar_spread_add(struct maar_decoder *decoder,
 /* The text must be the arena's. */
 void maar_texts_add(struct maar_decoder *decoder, struct maar_texts_draft *texts, const char *text);
 
+/* The selector of another object, which stands under `key` of `at`. */
+struct maar_label_selector maar_selector_finish(struct maar_decoder *decoder,
+                                                const struct maar_path *at, const char *key,
+                                                struct maar_selector_draft *draft);
 /* Fills the pod's spec. Labels and namespace of the record are there. What Kubernetes would not admit is a fault that
  * names the field; its requirement then stays with MAAR_OP_INVALID. */
 void maar_affinity_finish(struct maar_decoder *decoder, struct maar_affinity_draft *draft);

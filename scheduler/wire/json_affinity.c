@@ -13,8 +13,8 @@
 
 /* ---- node affinity ---- */
 
-static struct maar_texts_draft read_texts(struct maar_decoder *decoder, const json_t *object,
-                                          const struct maar_path *at, const char *key)
+struct maar_texts_draft maar_json_texts(struct maar_decoder *decoder, const json_t *object,
+                                        const struct maar_path *at, const char *key)
 {
     const json_t *array = maar_json_array(decoder, object, at, key);
     struct maar_path list = {at, key, 0};
@@ -37,7 +37,7 @@ static void read_requirements(struct maar_decoder *decoder, const json_t *array,
         struct maar_requirement *requirement = &requirements[i];
         requirement->is_field = is_field;
         requirement->key = maar_json_text(decoder, item, &here, "key");
-        struct maar_texts_draft values = read_texts(decoder, item, &here, "values");
+        struct maar_texts_draft values = maar_json_texts(decoder, item, &here, "values");
         requirement->values = values.items;
         requirement->n_values = values.n;
         maar_requirement_finish(requirement, maar_json_peek(decoder, item, &here, "operator"));
@@ -106,9 +106,9 @@ static void read_preferred(struct maar_decoder *decoder, const json_t *affinity,
 
 /* ---- pod affinity ---- */
 
-static void read_selector(struct maar_decoder *decoder, const json_t *object,
-                          const struct maar_path *at, const char *key,
-                          struct maar_selector_draft *draft)
+void maar_json_selector(struct maar_decoder *decoder, const json_t *object,
+                        const struct maar_path *at, const char *key,
+                        struct maar_selector_draft *draft)
 {
     const json_t *selector = maar_json_object(decoder, object, at, key);
     if (!selector)
@@ -124,19 +124,19 @@ static void read_selector(struct maar_decoder *decoder, const json_t *object,
         struct maar_expression_draft *expression = maar_selector_add(decoder, draft);
         expression->key = maar_json_text(decoder, item, &there, "key");
         expression->op = maar_json_text(decoder, item, &there, "operator");
-        expression->values = read_texts(decoder, item, &there, "values");
+        expression->values = maar_json_texts(decoder, item, &there, "values");
     }
 }
 
 static void read_pod_term(struct maar_decoder *decoder, const json_t *object,
                           const struct maar_path *at, struct maar_term_draft *term)
 {
-    read_selector(decoder, object, at, "labelSelector", &term->selector);
-    read_selector(decoder, object, at, "namespaceSelector", &term->namespace_selector);
+    maar_json_selector(decoder, object, at, "labelSelector", &term->selector);
+    maar_json_selector(decoder, object, at, "namespaceSelector", &term->namespace_selector);
     term->topology_key = maar_json_text(decoder, object, at, "topologyKey");
-    term->namespaces = read_texts(decoder, object, at, "namespaces");
-    term->match_keys = read_texts(decoder, object, at, "matchLabelKeys");
-    term->mismatch_keys = read_texts(decoder, object, at, "mismatchLabelKeys");
+    term->namespaces = maar_json_texts(decoder, object, at, "namespaces");
+    term->match_keys = maar_json_texts(decoder, object, at, "matchLabelKeys");
+    term->mismatch_keys = maar_json_texts(decoder, object, at, "mismatchLabelKeys");
 }
 
 static void read_pod_terms(struct maar_decoder *decoder, const json_t *affinity,
@@ -204,7 +204,7 @@ void maar_json_read_spread(struct maar_decoder *decoder, const json_t *spec,
         spread->when_unsatisfiable = maar_json_text(decoder, item, &here, "whenUnsatisfiable");
         spread->affinity_policy = maar_json_text(decoder, item, &here, "nodeAffinityPolicy");
         spread->taints_policy = maar_json_text(decoder, item, &here, "nodeTaintsPolicy");
-        read_selector(decoder, item, &here, "labelSelector", &spread->selector);
-        spread->match_keys = read_texts(decoder, item, &here, "matchLabelKeys");
+        maar_json_selector(decoder, item, &here, "labelSelector", &spread->selector);
+        spread->match_keys = maar_json_texts(decoder, item, &here, "matchLabelKeys");
     }
 }

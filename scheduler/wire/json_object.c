@@ -156,22 +156,6 @@ static void read_min_task(struct maar_decoder *decoder, const json_t *spec,
         qsort(group->min_task, group->n_min_task, sizeof *group->min_task, by_role);
 }
 
-static void read_topology(struct maar_decoder *decoder, const json_t *spec,
-                          const struct maar_path *at)
-{
-    struct maar_pod_group_record *group = &decoder->record->pod_group;
-    const json_t *policies = maar_json_array(decoder, spec, at, "subGroupPolicy");
-    struct maar_path list = {at, "subGroupPolicy", 0};
-    group->has_topology = maar_json_object(decoder, spec, at, "networkTopology") != NULL;
-    group->has_sub_groups = json_array_size(policies) > 0;
-    for (size_t i = 0; i < json_array_size(policies); i++) {
-        struct maar_path here = {&list, NULL, i};
-        const json_t *item = maar_json_item(decoder, policies, &list, i);
-        if (maar_json_object(decoder, item, &here, "networkTopology"))
-            group->has_topology = true;
-    }
-}
-
 static void read_group_conditions(struct maar_decoder *decoder, const json_t *status,
                                   const struct maar_path *at)
 {
@@ -237,7 +221,8 @@ void maar_json_decode_pod_group(struct maar_decoder *decoder, const json_t *obje
     read_min_task(decoder, spec, &spec_at);
     group->has_min_resources =
         maar_json_amounts(decoder, spec, &spec_at, "minResources", false, &group->min_resources);
-    read_topology(decoder, spec, &spec_at);
+    group->has_topology = maar_json_object(decoder, spec, &spec_at, "networkTopology") != NULL;
+    maar_json_read_sub_groups(decoder, spec, &spec_at);
     read_group_status(decoder, maar_json_object(decoder, object, NULL, "status"), &status_at);
     group->annotations = read_kept_annotations(decoder, object, &group->n_annotations);
 }

@@ -17,6 +17,10 @@ void maar_json_decode_queue(struct maar_decoder *decoder, const json_t *object);
 void maar_json_decode_priority_class(struct maar_decoder *decoder, const json_t *object);
 void maar_json_decode_namespace(struct maar_decoder *decoder, const json_t *object);
 
+/* spec.subGroupPolicy of a PodGroup. */
+void maar_json_read_sub_groups(struct maar_decoder *decoder, const json_t *spec,
+                               const struct maar_path *at);
+
 struct maar_condition_record maar_json_condition(struct maar_decoder *decoder, const json_t *item,
                                                  const struct maar_path *at);
 

@@ -463,6 +463,8 @@ static inline struct maar_job *fake_job(struct fake *f, struct maar_queue *queue
         .phase = MAAR_PHASE_INQUEUE,
         .tasks = fake_alloc(f, FAKE_MAX * sizeof(struct maar_task *)),
         .roles = fake_alloc(f, 8 * sizeof(struct maar_role)),
+        .sub_group_policies = fake_alloc(f, 8 * sizeof(struct maar_sub_group_policy)),
+        .sub_jobs = fake_alloc(f, 8 * sizeof(struct maar_sub_job *)),
         .allocated = fake_alloc(f, MAAR_MAX_DIMS * sizeof(int64_t)),
         .pending = fake_alloc(f, MAAR_MAX_DIMS * sizeof(int64_t)),
         .gated = fake_alloc(f, MAAR_MAX_DIMS * sizeof(int64_t)),
@@ -480,6 +482,27 @@ static inline void fake_role(struct fake *f, struct maar_job *job, const char *n
     roles[job->n_roles].name = fake_intern(f, name);
     roles[job->n_roles++].min = min;
     job->min_task_total += min;
+}
+
+static inline void fake_sub_group_policy(struct maar_job *job, const char *name, int32_t size,
+                                         int32_t min)
+{
+    struct maar_sub_group_policy *policies =
+        (struct maar_sub_group_policy *)(uintptr_t)job->sub_group_policies;
+    policies[job->n_sub_group_policies++] = (struct maar_sub_group_policy){name, size, min, false};
+}
+
+/* Of the job's policy, MAAR_NO_POLICY for none; a task is put in by setting its sub_job. */
+static inline struct maar_sub_job *fake_sub_job(struct fake *f, struct maar_job *job,
+                                                const char *uid, uint32_t policy)
+{
+    struct maar_sub_job *sub_job = fake_alloc(f, sizeof *sub_job);
+    sub_job->uid = uid;
+    sub_job->job = job;
+    sub_job->policy = policy;
+    sub_job->min_available = policy == MAAR_NO_POLICY ? 1 : job->sub_group_policies[policy].size;
+    ((struct maar_sub_job **)(uintptr_t)job->sub_jobs)[job->n_sub_jobs++] = sub_job;
+    return sub_job;
 }
 
 /* gpu and storage are named when not 0. */
@@ -541,6 +564,11 @@ static inline void fake_count_job(const struct maar_task *task)
     job->n[task->status]++;
     if (role)
         role->n[task->status]++;
+    if (task->sub_job) {
+        task->sub_job->n[task->status]++;
+        task->sub_job->n_pending_best_effort +=
+            task->status == MAAR_TASK_PENDING && task->cls->best_effort;
+    }
     if (task->status == MAAR_TASK_PENDING) {
         job->n_pending_best_effort += task->cls->best_effort;
         if (role)
@@ -582,6 +610,10 @@ static inline void fake_clear_job(struct maar_job *job)
         struct maar_role *role = (struct maar_role *)(uintptr_t)&job->roles[r];
         memset(role->n, 0, sizeof role->n);
         role->n_pending_best_effort = 0;
+    }
+    for (uint32_t i = 0; i < job->n_sub_jobs; i++) {
+        memset(job->sub_jobs[i]->n, 0, sizeof job->sub_jobs[i]->n);
+        job->sub_jobs[i]->n_pending_best_effort = 0;
     }
 }
 

@@ -271,6 +271,110 @@ static void gang_reports_ready_jobs_as_scheduled(void **state)
     assert_string_equal(f->condition_message, "");
 }
 
+/* Sub-jobs as words of letters: R running, i pipelined, P pending, e pending without requests, S succeeded, F failed.
+ * The policy wants two members in each and two of it. */
+static struct maar_job *job_of(const char *name, const char *sub_jobs, int32_t min)
+{
+    struct maar_job *job = fake_job(f, queue, name, min);
+    fake_sub_group_policy(job, "parts", 2, 2);
+    struct maar_sub_job *sub_job = NULL;
+    for (const char *c = sub_jobs; *c; c++) {
+        if (*c == ' ') {
+            sub_job = NULL;
+            continue;
+        }
+        if (!sub_job)
+            sub_job = fake_sub_job(f, job, name, 0);
+        enum maar_task_status status = *c == 'R'   ? MAAR_TASK_RUNNING
+                                       : *c == 'i' ? MAAR_TASK_PIPELINED
+                                       : *c == 'S' ? MAAR_TASK_SUCCEEDED
+                                       : *c == 'F' ? MAAR_TASK_FAILED
+                                                   : MAAR_TASK_PENDING;
+        struct maar_task *task = fake_task(f, job, *c == 'e' ? best_effort : worker, status,
+                                           *c == 'R' || *c == 'i' ? n1 : MAAR_NO_NODE);
+        task->sub_job = sub_job;
+    }
+    fake_recount(f);
+    return job;
+}
+
+static void gang_counts_whole_sub_jobs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sub_jobs;
+        int32_t min;
+        bool valid, valid_compatible, ready, pipelined;
+    } rows[] = {
+        {"RR RR", 4, true, true, true, true},     {"RR RP", 3, true, true, false, false},
+        {"RR Ri", 3, true, true, false, true},    {"RR SS PP", 2, true, true, true, true},
+        {"RR Re", 3, true, true, true, true},     {"RR RF", 3, false, true, false, false},
+        {"RRRR", 4, false, false, false, false},  {"PP PP", 4, true, true, false, false},
+        {"RR RR", 5, false, false, false, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "row %zu", i);
+        struct maar_job *job = job_of(name, rows[i].sub_jobs, rows[i].min);
+        struct maar_validity validity = {.pass = true};
+        f->view.compatibility = true;
+        f->plugin->hooks.job_valid(f->self, &f->view, job, &validity);
+        if (validity.pass != rows[i].valid_compatible)
+            fail_msg("%s is %svalid for Volcano", rows[i].sub_jobs, validity.pass ? "" : "not ");
+        f->view.compatibility = false;
+        f->plugin->hooks.job_valid(f->self, &f->view, job, &validity);
+        if (validity.pass != rows[i].valid || ready(job) != rows[i].ready)
+            fail_msg("%s: valid %d, ready %d", rows[i].sub_jobs, validity.pass, ready(job));
+        assert_int_equal(f->plugin->hooks.job_pipelined(f->self, &f->view, job),
+                         rows[i].pipelined ? MAAR_PERMIT : MAAR_REJECT);
+    }
+}
+
+static void gang_job_with_too_few_sub_jobs_is_invalid(void **state)
+{
+    (void)state;
+    struct maar_job *job = job_of("j", "PP", 2);
+    struct maar_validity validity;
+    f->plugin->hooks.job_valid(f->self, &f->view, job, &validity);
+    assert_false(validity.pass);
+    assert_string_equal(validity.reason, "NotEnoughPodsOfTask");
+    assert_string_equal(validity.message,
+                        "Not enough valid subGroups of each task for gang-scheduling");
+}
+
+/* Row 62: a sub-job's readiness is its own. */
+static void gang_sub_jobs_are_ready_by_themselves_and_unready_ones_go_first(void **state)
+{
+    (void)state;
+    struct maar_job *job = job_of("j", "RR Ri RP", 6);
+    const struct maar_hooks *hooks = &f->plugin->hooks;
+    assert_false(ready(job));
+    assert_true(hooks->sub_job_ready(f->self, &f->view, job, job->sub_jobs[0]));
+    assert_false(hooks->sub_job_ready(f->self, &f->view, job, job->sub_jobs[1]));
+    assert_int_equal(hooks->sub_job_pipelined(f->self, &f->view, job, job->sub_jobs[1]),
+                     MAAR_PERMIT);
+    assert_int_equal(hooks->sub_job_pipelined(f->self, &f->view, job, job->sub_jobs[2]),
+                     MAAR_REJECT);
+    assert_true(hooks->sub_job_order(f->self, &f->view, job->sub_jobs[0], job->sub_jobs[1]) > 0);
+    assert_true(hooks->sub_job_order(f->self, &f->view, job->sub_jobs[1], job->sub_jobs[0]) < 0);
+    assert_int_equal(hooks->sub_job_order(f->self, &f->view, job->sub_jobs[1], job->sub_jobs[2]),
+                     0);
+}
+
+static void gang_reports_missing_sub_jobs(void **state)
+{
+    (void)state;
+    struct maar_job *job = job_of("j", "RR PP", 2);
+    f->fit_error = "why";
+    f->plugin->close(f->self, &f->view);
+    assert_string_equal(f->condition_type, "Unschedulable");
+    assert_string_equal(f->condition_message, "2/4 tasks in gang unschedulable: why");
+    assert_true(maar_job_is_ready(job));
+    f->view.compatibility = true;
+    f->plugin->close(f->self, &f->view);
+    assert_string_equal(f->condition_type, "Scheduled");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -289,6 +393,10 @@ int main(void)
         TEST(gang_unready_jobs_go_first),
         TEST(gang_reports_unready_jobs_in_numbers),
         TEST(gang_reports_ready_jobs_as_scheduled),
+        TEST(gang_counts_whole_sub_jobs),
+        TEST(gang_job_with_too_few_sub_jobs_is_invalid),
+        TEST(gang_sub_jobs_are_ready_by_themselves_and_unready_ones_go_first),
+        TEST(gang_reports_missing_sub_jobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

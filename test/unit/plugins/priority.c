@@ -53,6 +53,8 @@ static void priority_higher_goes_first(void **state)
         assert_int_equal(f->plugin->hooks.job_order(f->self, &f->view, l, r), rows[i].want);
         struct maar_task *lt = task_of(l, rows[i].l, true), *rt = task_of(r, rows[i].r, true);
         assert_int_equal(f->plugin->hooks.task_order(f->self, &f->view, lt, rt), rows[i].want);
+        const struct maar_sub_job ls = {.priority = rows[i].l}, rs = {.priority = rows[i].r};
+        assert_int_equal(f->plugin->hooks.sub_job_order(f->self, &f->view, &ls, &rs), rows[i].want);
     }
 }
 

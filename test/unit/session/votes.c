@@ -113,6 +113,31 @@ static int task_order(void *self, const struct maar_view *view, const struct maa
     return order(self);
 }
 
+static int sub_job_order(void *self, const struct maar_view *view, const struct maar_sub_job *l,
+                         const struct maar_sub_job *r)
+{
+    (void)view;
+    (void)l;
+    (void)r;
+    return order(self);
+}
+
+static bool sub_job_yes(void *self, const struct maar_view *view, const struct maar_job *j,
+                        const struct maar_sub_job *sub_job)
+{
+    (void)j;
+    (void)sub_job;
+    (void)view;
+    return letter(self) == '+';
+}
+
+static enum maar_vote sub_job_vote(void *self, const struct maar_view *view,
+                                   const struct maar_job *j, const struct maar_sub_job *sub_job)
+{
+    (void)sub_job;
+    return vote(self, view, j);
+}
+
 static enum maar_vote victims(void *self, const struct maar_view *view,
                               const struct maar_task *evictor,
                               const struct maar_task *const *candidates, size_t n, uint64_t *out)
@@ -154,6 +179,9 @@ static const struct maar_plugin fake = {
     .hooks = {.job_order = job_order,
               .queue_order = queue_order,
               .task_order = task_order,
+              .sub_job_order = sub_job_order,
+              .sub_job_ready = sub_job_yes,
+              .sub_job_pipelined = sub_job_vote,
               .job_valid = valid,
               .job_ready = yes,
               .job_pipelined = vote,
@@ -256,14 +284,75 @@ static void vote_of_tiers_permits_unless_somebody_rejects(void **state)
     check_gate(maar_vote_job_pipelined, permit_rows, COUNT(permit_rows));
 }
 
+static const struct gate_row all_rows[] = {
+    {"", true, 0},    {"m", true, 0},    {"+", true, 1},
+    {"+ +", true, 2}, {"+ -", false, 2}, {"-+", false, 1},
+};
+
 static void job_is_ready_when_all_say_so(void **state)
 {
     (void)state;
-    static const struct gate_row rows[] = {
-        {"", true, 0},    {"m", true, 0},    {"+", true, 1},
-        {"+ +", true, 2}, {"+ -", false, 2}, {"-+", false, 1},
-    };
-    check_gate(maar_vote_job_ready, rows, COUNT(rows));
+    check_gate(maar_vote_job_ready, all_rows, COUNT(all_rows));
+}
+
+static bool sub_job_ready(struct maar_session *s, const struct maar_job *j)
+{
+    return maar_vote_sub_job_ready(s, j, j->n_sub_jobs > 0 ? j->sub_jobs[0] : NULL);
+}
+
+static bool sub_job_pipelined(struct maar_session *s, const struct maar_job *j)
+{
+    return maar_vote_sub_job_pipelined(s, j, j->n_sub_jobs > 0 ? j->sub_jobs[0] : NULL);
+}
+
+/* The group g with a policy that takes its pods by the label part, each in a sub-job of its own. */
+static void make_sub_groups(void)
+{
+    static const char *const keys[] = {"part"};
+    static struct maar_sub_group_record policy_record = {
+        .name = "parts", .size = 1, .n_match_keys = 1, .match_keys = keys};
+    struct maar_record *group = make_group("g", "q", 1);
+    group->pod_group.n_sub_groups = 1;
+    group->pod_group.sub_groups = &policy_record;
+    take(world, group);
+    static const char *const names[] = {"p", "r", "s"}, *const parts[] = {"10", "9", "x"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        struct maar_record *record = make_pod(names[i], "g", 1000, GI);
+        set_labels(record, &record->pod.n_labels, &record->pod.labels, "part", parts[i]);
+        take(world, record);
+    }
+}
+
+/* Row 62: without subGroupPolicy the job's own votes count. */
+static void a_sub_job_has_votes_of_its_own(void **state)
+{
+    (void)state;
+    for (int with_sub_groups = 0; with_sub_groups < 2; with_sub_groups++) {
+        if (with_sub_groups)
+            make_sub_groups();
+        check_gate(sub_job_ready, all_rows, COUNT(all_rows));
+        check_gate(sub_job_pipelined, permit_rows, COUNT(permit_rows));
+        open_tiers("- -",
+                   1u << (with_sub_groups ? MAAR_ENABLE_JOB_READY : MAAR_ENABLE_SUB_JOB_READY));
+        assert_true(sub_job_ready(&session, job(world, "g")));
+        close_tiers();
+    }
+}
+
+static void sub_jobs_without_an_opinion_go_by_number_then_name(void **state)
+{
+    (void)state;
+    make_sub_groups();
+    open_tiers("..", EVERY_HOOK);
+    const struct maar_sub_job *ten = pod(world, "p")->sub_job, *nine = pod(world, "r")->sub_job;
+    const struct maar_sub_job *other = pod(world, "s")->sub_job;
+    assert_true(maar_vote_sub_job_less(&session, nine, ten));
+    assert_false(maar_vote_sub_job_less(&session, ten, nine));
+    assert_true(maar_vote_sub_job_less(&session, other, nine));
+    close_tiers();
+    open_tiers(">", EVERY_HOOK);
+    assert_false(maar_vote_sub_job_less(&session, nine, ten));
+    close_tiers();
 }
 
 /* The first tier with an opinion decides, all of it. */
@@ -557,6 +646,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(vote_of_tiers_permits_unless_somebody_rejects),
         TEST(job_is_ready_when_all_say_so),
+        TEST(a_sub_job_has_votes_of_its_own),
+        TEST(sub_jobs_without_an_opinion_go_by_number_then_name),
         TEST(job_starves_by_the_first_tier_with_an_opinion),
         TEST(job_is_valid_until_one_says_no),
         TEST(queue_is_overused_when_anybody_says_so),

@@ -117,6 +117,22 @@ static const struct {
      "spec.minTaskMember.w: is a text, must be a number"},
     {MAAR_KIND_POD_GROUP, "{'metadata':{'name':'g'},'status':{'phase':'Sleeping'}}",
      "status.phase: \"Sleeping\" is not known"},
+    {MAAR_KIND_POD_GROUP, "{'metadata':{'name':'g'},'spec':{'subGroupPolicy':{}}}",
+     "spec.subGroupPolicy: is a map, must be a list"},
+    {MAAR_KIND_POD_GROUP,
+     "{'metadata':{'name':'g'},'spec':{'subGroupPolicy':[{},{'subGroupSize':0}]}}",
+     "spec.subGroupPolicy[1].subGroupSize: 0 must be at least 1"},
+    {MAAR_KIND_POD_GROUP,
+     "{'metadata':{'name':'g'},'spec':{'subGroupPolicy':[{'minSubGroups':-1}]}}",
+     "spec.subGroupPolicy[0].minSubGroups: -1 must be at least 0"},
+    {MAAR_KIND_POD_GROUP,
+     "{'metadata':{'name':'g'},'spec':{'subGroupPolicy':[{'matchLabelKeys':['a','b c']}]}}",
+     "spec.subGroupPolicy[0].matchLabelKeys[1]: \"b c\" is not a label key"},
+    {MAAR_KIND_POD_GROUP,
+     "{'metadata':{'name':'g'},'spec':{'subGroupPolicy':[{'labelSelector':{'matchExpressions':"
+     "[{'key':'a','operator':'Like','values':['b']}]}}]}}",
+     "spec.subGroupPolicy[0].labelSelector.matchExpressions[0].operator: \"Like\" is not one of "
+     "In, NotIn, Exists, DoesNotExist"},
     {MAAR_KIND_QUEUE, "{'metadata':{'name':'q'},'spec':{'weight':-3}}",
      "spec.weight: -3 must not be negative"},
     {MAAR_KIND_QUEUE, "{'metadata':{'name':'q'},'spec':{'dequeueStrategy':'lifo'}}",
@@ -436,19 +452,25 @@ static void a_pod_group_in_one_piece(void **state)
         "priorityClassName':'high',"
         "'minResources':{'cpu':'6','pods':3,'count/"
         "x':9},'subGroupPolicy':[{'name':'s','networkTopology':"
-        "{'mode':'hard'}}]},'status':{'phase':'Inqueue','running':1,'succeeded':2,'failed':3,'"
+        "{'mode':'hard'}},{'name':'t','subGroupSize':2,'minSubGroups':3,'labelSelector':"
+        "{'matchLabels':{'a':'b'},'matchExpressions':[{'key':'c','operator':'Exists'}]},"
+        "'matchLabelKeys':['k','x.io/"
+        "l']}]},'status':{'phase':'Inqueue','running':1,'succeeded':2,'failed':3,'"
         "conditions':"
         "[{'type':'Unschedulable','status':'True','transitionID':'t','reason':'r','message':'m'},"
         "{'type':'Scheduled'}]}}",
         "PodGroup team/g uid=\"u\" version=\"\" created=0 fault=\"\" \n"
         "  queue=\"q\" priorityClass=\"high\" min=3 role master=1 role worker=2 "
-        "hasMinResources=1 minResources{cpu=6000;pods=3;} topology=1 subGroups=1 phase=2 "
+        "hasMinResources=1 minResources{cpu=6000;pods=3;} topology=1 \n"
+        "  subGroup \"s\" size=1 min=0 topology=1 pods-{} \n"
+        "  subGroup \"t\" size=2 min=3 topology=0 pods{a 0 0 [b,];c 2 0 [];} by \"k\" by "
+        "\"x.io/l\" phase=2 "
         "running=1 succeeded=2 failed=3 condition{Unschedulable|True|r|m|t} "
         "condition{Scheduled||||} annotations{kept/x=1;} ");
     expect_text(MAAR_KIND_POD_GROUP, "{'metadata':{'name':'g'},'spec':{'networkTopology':{}}}",
                 "PodGroup /g uid=\"\" version=\"\" created=0 fault=\"\" \n"
                 "  queue=\"\" priorityClass=\"\" min=0 hasMinResources=0 minResources{} topology=1 "
-                "subGroups=0 phase=0 running=0 succeeded=0 failed=0 annotations{} ");
+                "phase=0 running=0 succeeded=0 failed=0 annotations{} ");
 }
 
 static void a_priority_class_in_one_piece(void **state)

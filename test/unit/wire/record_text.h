@@ -186,7 +186,14 @@ static void add_pod_group(struct maar_text *out, const struct maar_pod_group_rec
     add_number(out, "hasMinResources", group->has_min_resources);
     add_amounts(out, "minResources", &group->min_resources);
     add_number(out, "topology", group->has_topology);
-    add_number(out, "subGroups", group->has_sub_groups);
+    for (uint32_t i = 0; i < group->n_sub_groups; i++) {
+        const struct maar_sub_group_record *sub_group = &group->sub_groups[i];
+        maar_text_addf(out, "\n  subGroup \"%s\" size=%d min=%d topology=%d ", sub_group->name,
+                       sub_group->size, sub_group->min, sub_group->has_topology);
+        add_selector(out, "pods", &sub_group->selector);
+        for (uint32_t j = 0; j < sub_group->n_match_keys; j++)
+            maar_text_addf(out, "by \"%s\" ", sub_group->match_keys[j]);
+    }
     maar_text_addf(out, "phase=%d running=%d succeeded=%d failed=%d ", (int)group->phase,
                    group->running, group->succeeded, group->failed);
     for (uint32_t i = 0; i < group->n_conditions; i++)
