@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "sim/document.h"
+#include "sim/workload_check.h"
 
 static void set_default(json_t *document, const char *path, json_t *value)
 {
@@ -104,6 +105,9 @@ int maar_admission_complete(struct maar_store *store, const struct maar_api_type
         set_default(document, "status.state", json_string("Open"));
     } else if (strcmp(type->kind, "Namespace") == 0) {
         complete_namespace(document);
+    } else if (strcmp(type->api_version, "batch.volcano.sh/v1alpha1") == 0 &&
+               strcmp(type->kind, "Job") == 0) {
+        maar_vcjob_complete(document);
     }
     return 0;
 }

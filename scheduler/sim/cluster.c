@@ -14,6 +14,7 @@
 #include "sim/admission.h"
 #include "sim/document.h"
 #include "sim/patch.h"
+#include "sim/workload_check.h"
 
 struct hold {
     struct maar_collection *collection;
@@ -24,6 +25,7 @@ struct maar_cluster {
     struct maar_cluster_options options;
     struct maar_store *store;
     struct maar_kubelets *kubelets;
+    struct maar_controllers *controllers;
     struct maar_journal journal;
     unsigned cycle;
     unsigned last_fault;
@@ -40,6 +42,7 @@ struct maar_cluster *maar_cluster_create(const struct maar_cluster_options *opti
     cluster->store = maar_store_create();
     cluster->in_flight = maar_map_create();
     maar_store_set_now(cluster->store, options->start_ns);
+    cluster->controllers = maar_controllers_create(cluster->store, options->recreate);
     if (options->has_kubelets)
         cluster->kubelets = maar_kubelets_create(cluster->store, &options->kubelets);
     return cluster;
@@ -50,6 +53,7 @@ void maar_cluster_destroy(struct maar_cluster *cluster)
     if (!cluster)
         return;
     maar_kubelets_destroy(cluster->kubelets);
+    maar_controllers_destroy(cluster->controllers);
     maar_journal_fini(&cluster->journal);
     maar_vec_fini(&cluster->holds);
     maar_vec_fini(&cluster->faults);
@@ -96,13 +100,19 @@ void maar_cluster_begin_cycle(struct maar_cluster *cluster)
     maar_store_wake(cluster->store);
 }
 
+void maar_cluster_reconcile(struct maar_cluster *cluster)
+{
+    maar_controllers_act(cluster->controllers);
+}
+
 size_t maar_cluster_end_cycle(struct maar_cluster *cluster)
 {
-    size_t n = 0;
+    size_t n = maar_controllers_act(cluster->controllers);
     int64_t next_ns = maar_store_now(cluster->store) + cluster->options.period_ns;
     if (cluster->kubelets) {
         maar_kubelets_observe(cluster->kubelets, cluster->cycle);
-        n = maar_kubelets_act(cluster->kubelets, cluster->cycle, next_ns);
+        n += maar_kubelets_act(cluster->kubelets, cluster->cycle, next_ns);
+        n += maar_controllers_act(cluster->controllers);
     }
     maar_store_set_now(cluster->store, next_ns);
     return n;
@@ -112,10 +122,11 @@ void maar_cluster_tick(struct maar_cluster *cluster, int64_t now_ns)
 {
     maar_store_set_now(cluster->store, now_ns);
     cluster->cycle++;
-    if (!cluster->kubelets)
-        return;
-    maar_kubelets_observe(cluster->kubelets, cluster->cycle);
-    maar_kubelets_act(cluster->kubelets, cluster->cycle, now_ns);
+    if (cluster->kubelets) {
+        maar_kubelets_observe(cluster->kubelets, cluster->cycle);
+        maar_kubelets_act(cluster->kubelets, cluster->cycle, now_ns);
+    }
+    maar_controllers_act(cluster->controllers);
 }
 
 bool maar_cluster_has_flight(const struct maar_cluster *cluster, const char *pod)
@@ -156,6 +167,8 @@ int maar_cluster_add(struct maar_cluster *cluster, const json_t *document, struc
         return -EINVAL;
     json_t *copy = json_deep_copy(document);
     int rc = maar_admission_complete(cluster->store, collection->type, copy, err);
+    if (rc == 0)
+        rc = maar_workload_check(collection->type, NULL, copy, err);
     if (rc == 0) {
         struct maar_answer answer;
         maar_store_create_object(cluster->store, collection, "", copy, true, &answer);
@@ -263,6 +276,10 @@ int maar_cluster_patch(struct maar_cluster *cluster, const struct maar_api_type 
         json_t *value = json_object_get(json_object_get(object->document, "metadata"), fixed[i]);
         if (value)
             json_object_set(metadata, fixed[i], value);
+    }
+    if (maar_workload_check(type, object->document, patched, err) < 0) {
+        json_decref(patched);
+        return -EINVAL;
     }
     maar_store_replace(cluster->store, collection, object, patched);
     return 0;
@@ -401,8 +418,7 @@ static void note_eviction(struct maar_cluster *cluster, const struct maar_api_ta
                           json_t *before, const struct maar_write_hint *hint)
 {
     const char *uid = maar_document_uid(before);
-    if (cluster->kubelets)
-        maar_kubelets_note_eviction(cluster->kubelets, uid, before);
+    maar_controllers_note_eviction(cluster->controllers, uid, before);
     if (!cluster->options.keeps_journal)
         return;
     struct maar_eviction_entry entry = {
@@ -430,8 +446,8 @@ static void note_effect(struct maar_cluster *cluster, const struct maar_cluster_
         maar_map_remove(cluster->in_flight, write->pod);
         if (write->bind != SIZE_MAX)
             cluster->journal.binds.data[write->bind].failed = !done;
-        if (done && before && cluster->kubelets)
-            maar_kubelets_note_bind(cluster->kubelets, maar_document_uid(before), before);
+        if (done && before)
+            maar_controllers_note_bind(cluster->controllers, maar_document_uid(before), before);
     } else if (write->kind == MAAR_WRITE_EVICT) {
         if (done && before && !maar_document_at(before, "metadata.deletionTimestamp"))
             note_eviction(cluster, &write->target, before, hint);

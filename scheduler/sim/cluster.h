@@ -3,10 +3,11 @@
 #ifndef MAAR_SIM_CLUSTER_H
 #define MAAR_SIM_CLUSTER_H
 
-/* The embedded cluster: an object store, simulated kubelets, a clock, injected faults, and a
+/* The embedded cluster: an object store, controllers, simulated kubelets, a clock, injected faults, and a
  * journal of what the scheduler wrote. Whoever calls holds the store's lock, as for the store
  * itself. */
 
+#include "sim/controllers.h"
 #include "sim/journal.h"
 #include "sim/kubelets.h"
 #include "sim/request.h"
@@ -18,6 +19,7 @@ struct maar_cluster_options {
     unsigned bind_delay; /* cycles that a bind stays in flight */
     struct maar_kubelet_options kubelets;
     bool has_kubelets;
+    bool recreate; /* evicted pods of owners that are not in the cluster are made again */
     bool keeps_journal;
 };
 
@@ -34,10 +36,11 @@ const struct maar_cluster_options *maar_cluster_options(const struct maar_cluste
 unsigned maar_cluster_cycle(const struct maar_cluster *cluster);
 /* Starts the next cycle: what is held until it shows. The clock is not moved. */
 void maar_cluster_begin_cycle(struct maar_cluster *cluster);
-/* Ends it: kubelets act, the clock moves by a period. Returns the number of changes that the
- * kubelets made. */
+/* The controllers act on what users did. */
+void maar_cluster_reconcile(struct maar_cluster *cluster);
+/* Ends it: kubelets and controllers act, the clock moves by a period. Returns the number of changes that they made. */
 size_t maar_cluster_end_cycle(struct maar_cluster *cluster);
-/* Real time instead: sets the clock and lets the kubelets act. */
+/* Real time instead: sets the clock and lets controllers and kubelets act. */
 void maar_cluster_tick(struct maar_cluster *cluster, int64_t now_ns);
 /* A binding of the pod ("ns/name") is on its way. */
 bool maar_cluster_has_flight(const struct maar_cluster *cluster, const char *pod);

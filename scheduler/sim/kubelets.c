@@ -35,10 +35,8 @@ struct maar_kubelets {
     struct maar_collection *pods;
     struct maar_collection *nodes;
     struct maar_kubelet_options options;
-    uint64_t n_read;            /* changes of pods seen */
-    struct maar_map *entries;   /* uid → struct entry */
-    struct maar_map *templates; /* uid → json_t of a pod before its binding */
-    struct maar_map *evicted;   /* uid → json_t to make again */
+    uint64_t n_read;          /* changes of pods seen */
+    struct maar_map *entries; /* uid → struct entry */
 };
 
 struct maar_kubelets *maar_kubelets_create(struct maar_store *store,
@@ -50,8 +48,6 @@ struct maar_kubelets *maar_kubelets_create(struct maar_store *store,
     kubelets->nodes = maar_store_collection(store, "v1", "Node", false);
     kubelets->options = *options;
     kubelets->entries = maar_map_create();
-    kubelets->templates = maar_map_create();
-    kubelets->evicted = maar_map_create();
     return kubelets;
 }
 
@@ -63,15 +59,6 @@ static void destroy_entry(struct entry *entry)
     free(entry);
 }
 
-static void destroy_documents(struct maar_map *map)
-{
-    size_t at = 0;
-    void *value;
-    while (maar_map_next(map, &at, NULL, NULL, &value))
-        json_decref(value);
-    maar_map_destroy(map);
-}
-
 void maar_kubelets_destroy(struct maar_kubelets *kubelets)
 {
     if (!kubelets)
@@ -81,20 +68,7 @@ void maar_kubelets_destroy(struct maar_kubelets *kubelets)
     while (maar_map_next(kubelets->entries, &at, NULL, NULL, &value))
         destroy_entry(value);
     maar_map_destroy(kubelets->entries);
-    destroy_documents(kubelets->templates);
-    destroy_documents(kubelets->evicted);
     free(kubelets);
-}
-
-void maar_kubelets_note_bind(struct maar_kubelets *kubelets, const char *uid, json_t *before)
-{
-    json_decref(maar_map_set(kubelets->templates, uid, json_incref(before)));
-}
-
-void maar_kubelets_note_eviction(struct maar_kubelets *kubelets, const char *uid, json_t *document)
-{
-    json_t *template = maar_map_find(kubelets->templates, uid);
-    json_decref(maar_map_set(kubelets->evicted, uid, json_incref(template ? template : document)));
 }
 
 /* ---- observing ---- */
@@ -161,8 +135,6 @@ static void observe_pod(struct maar_kubelets *kubelets, const json_t *pod, unsig
     }
 }
 
-static void make_again(struct maar_kubelets *kubelets, const json_t *gone);
-
 static void observe_change(struct maar_kubelets *kubelets, const struct maar_change *change,
                            unsigned cycle)
 {
@@ -170,11 +142,7 @@ static void observe_change(struct maar_kubelets *kubelets, const struct maar_cha
         observe_pod(kubelets, change->document, cycle);
         return;
     }
-    const char *uid = maar_document_uid(change->document);
-    forget_entry(kubelets, uid);
-    json_decref(maar_map_remove(kubelets->templates, uid));
-    if (maar_map_find(kubelets->evicted, uid))
-        make_again(kubelets, change->document);
+    forget_entry(kubelets, maar_document_uid(change->document));
 }
 
 void maar_kubelets_observe(struct maar_kubelets *kubelets, unsigned cycle)
@@ -188,63 +156,11 @@ void maar_kubelets_observe(struct maar_kubelets *kubelets, unsigned cycle)
         kubelets->n_read = pods->n_forgotten + pods->log.n;
     }
     while (kubelets->n_read < pods->n_forgotten + pods->log.n) {
-        struct maar_change change = *maar_collection_change(pods, kubelets->n_read++);
-        json_incref(change.document); /* making a pod again writes to the log */
-        observe_change(kubelets, &change, cycle);
-        json_decref(change.document);
+        observe_change(kubelets, maar_collection_change(pods, kubelets->n_read++), cycle);
     }
 }
 
 /* ---- acting ---- */
-
-/* "a-0" → "a-0-r1" → "a-0-r2", past names that are taken. */
-static void next_name(const struct maar_kubelets *kubelets, const char *ns, const char *name,
-                      char buffer[320])
-{
-    const char *mark = strrchr(name, '-');
-    size_t n = strlen(name);
-    unsigned long count = 0;
-    if (mark && mark[1] == 'r' && mark[2] >= '1' && mark[2] <= '9' &&
-        strspn(mark + 2, "0123456789") == strlen(mark + 2)) {
-        count = strtoul(mark + 2, NULL, 10);
-        n = (size_t)(mark - name);
-    }
-    do
-        snprintf(buffer, 320, "%.*s-r%lu", (int)n, name, ++count);
-    while (maar_collection_object(kubelets->pods, ns, buffer));
-}
-
-static void make_again(struct maar_kubelets *kubelets, const json_t *gone)
-{
-    static const char *const dropped[] = {"uid",
-                                          "resourceVersion",
-                                          "creationTimestamp",
-                                          "deletionTimestamp",
-                                          "deletionGracePeriodSeconds",
-                                          "generation",
-                                          "managedFields",
-                                          NULL};
-    json_t *template = maar_map_remove(kubelets->evicted, maar_document_uid(gone));
-    if (!kubelets->options.recreate) {
-        json_decref(template);
-        return;
-    }
-    char name[320];
-    json_t *pod = json_deep_copy(template);
-    json_t *metadata = json_object_get(pod, "metadata");
-    next_name(kubelets, maar_document_namespace(gone), maar_document_name(gone), name);
-    for (size_t i = 0; dropped[i]; i++)
-        json_object_del(metadata, dropped[i]);
-    json_object_set_new(metadata, "name", json_string(name));
-    json_object_del(json_object_get(pod, "spec"), "nodeName");
-    json_object_set_new(pod, "status", json_pack("{s:s}", "phase", "Pending"));
-    struct maar_answer answer;
-    maar_store_create_object(kubelets->store, kubelets->pods, maar_document_namespace(gone), pod,
-                             false, &answer);
-    maar_answer_fini(&answer);
-    json_decref(pod);
-    json_decref(template);
-}
 
 static void set_ready(json_t *pod, const char *status, const char *reason, const char *time)
 {
@@ -313,8 +229,7 @@ size_t maar_kubelets_act(struct maar_kubelets *kubelets, unsigned cycle, int64_t
             continue;
         n += act_on(kubelets, entry, object, cycle, next_ns);
     }
-    /* The changes just made give new motions: a started pod with a duration, an evicted one that is
-     * made again. */
+    /* The changes just made give new motions: a started pod with a duration. */
     maar_kubelets_observe(kubelets, cycle);
     return n;
 }

@@ -3,9 +3,8 @@
 #ifndef MAAR_SIM_KUBELETS_H
 #define MAAR_SIM_KUBELETS_H
 
-/* The nodes' agents and the pods' owners: bound pods start, deleted ones go, those with a duration
- * finish, evicted ones come back under another name. Times are in cycles, so a run in virtual time
- * always gives the same. */
+/* The nodes' agents: bound pods start, deleted ones go, those with a duration finish. Times are in cycles, so a run in
+ * virtual time always gives the same. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,7 +18,6 @@
 struct maar_kubelet_options {
     unsigned start_delay;       /* cycles from bind to Running */
     unsigned termination_delay; /* cycles from deletion to disappearance */
-    bool recreate;
 };
 
 struct maar_kubelets;
@@ -30,11 +28,6 @@ struct maar_kubelets *maar_kubelets_create(struct maar_store *store,
 /* Accepts NULL. */
 void maar_kubelets_destroy(struct maar_kubelets *kubelets);
 
-/* The document of a pod before its binding: what its owner would make again. Borrowed. */
-void maar_kubelets_note_bind(struct maar_kubelets *kubelets, const char *uid, json_t *before);
-/* The scheduler deleted the pod: its owner will make it again. `document` is used when no binding
- * was noted. */
-void maar_kubelets_note_eviction(struct maar_kubelets *kubelets, const char *uid, json_t *document);
 /* Takes in what changed during `cycle`. */
 void maar_kubelets_observe(struct maar_kubelets *kubelets, unsigned cycle);
 /* Does what is due at the end of `cycle`; next_ns is the clock of the next one. Returns the number

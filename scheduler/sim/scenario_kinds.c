@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The maar Authors
-// Which kinds of a scenario's manifests have no effect: workloads, whose pods a controller would make, and kinds that
-// nothing knows, which are often a wrong version or a typing error. Kubernetes' own other kinds pass in silence: a dump
+// Which kinds of a scenario's manifests have no effect: workloads without a controller here, and kinds that nothing
+// knows, which are often a wrong version or a typing error. Kubernetes' own other kinds pass in silence: a dump
 // of a cluster is full of them.
 #include <stdio.h>
 #include <string.h>
@@ -10,22 +10,16 @@
 #include "sim/document.h"
 #include "sim/scenario.h"
 
-static bool is_workload(const char *api_version, const char *kind)
+static bool is_uncontrolled(const char *api_version, const char *kind)
 {
-    static const char *const workloads[][2] = {
-        {"apps/v1", "Deployment"},
-        {"apps/v1", "ReplicaSet"},
-        {"apps/v1", "StatefulSet"},
-        {"apps/v1", "DaemonSet"},
-        {"batch/v1", "Job"},
+    static const char *const kinds[][2] = {
         {"batch/v1", "CronJob"},
         {"v1", "ReplicationController"},
-        {"batch.volcano.sh/v1alpha1", "Job"},
         {"batch.volcano.sh/v1alpha1", "CronJob"},
         {"flow.volcano.sh/v1alpha1", "JobFlow"},
     };
-    for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++)
-        if (strcmp(workloads[i][0], api_version) == 0 && strcmp(workloads[i][1], kind) == 0)
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i][0], api_version) == 0 && strcmp(kinds[i][1], kind) == 0)
             return true;
     return false;
 }
@@ -84,8 +78,8 @@ static bool guess(const char *api_version, const char *kind, char *text, size_t 
 static bool describe(const char *api_version, const char *kind, char *text, size_t size)
 {
     char meant[256] = "";
-    if (is_workload(api_version, kind)) {
-        snprintf(text, size, "%s of %s is not expanded into pods yet", kind, api_version);
+    if (is_uncontrolled(api_version, kind)) {
+        snprintf(text, size, "%s of %s is stored and makes no pods", kind, api_version);
         return true;
     }
     if (maar_api_type_find(api_version, kind))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The maar Authors
-// Expansion of the blocks and of all entries but pods (shorthand_pod.c).
+// Expansion of the blocks and of all entries but pods (shorthand_pod.c) and what makes them (shorthand_workload.c).
 #include "sim/shorthand.h"
 
 #include <ctype.h>
@@ -438,9 +438,16 @@ int maar_shorthand_expand(const struct maar_field *field, const json_t *cluster,
         {"priorityClasses", expand_priority_class},
         {"podGroups", expand_pod_group},
         {"pods", expand_pod},
+        {"deployments", maar_shorthand_deployment},
+        {"replicaSets", maar_shorthand_replica_set},
+        {"statefulSets", maar_shorthand_stateful_set},
+        {"daemonSets", maar_shorthand_daemon_set},
+        {"batchJobs", maar_shorthand_batch_job},
+        {"jobs", maar_shorthand_job},
     };
-    static const char *const known[] = {"nodes",     "queues", "priorityClasses",
-                                        "podGroups", "pods",   NULL};
+    const char *known[sizeof lists / sizeof *lists + 1] = {NULL};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        known[i] = lists[i].key;
     struct maar_shorthand out = {emit, context, start_ns};
     int rc = maar_field_check_map(field, cluster, known, err);
     for (size_t i = 0; rc == 0 && i < sizeof lists / sizeof *lists; i++) {

@@ -36,9 +36,26 @@ int maar_shorthand_amounts(const struct maar_field *field, const json_t *entry, 
 /* `created:` as metadata.creationTimestamp. */
 int maar_shorthand_created(const struct maar_shorthand *out, const struct maar_field *field,
                            const json_t *entry, json_t *metadata, struct maar_error *err);
+/* The keys of an entry that describe pods, as a PodTemplateSpec, new. */
+int maar_shorthand_template(const struct maar_field *field, const json_t *entry,
+                            json_t **ret_template, struct maar_error *err);
 /* An entry of `pods:`; group NULL outside a group. */
 int maar_shorthand_pod(struct maar_shorthand *out, const struct maar_field *field,
                        const json_t *entry, const struct maar_shorthand_group *group,
                        struct maar_error *err);
+/* Entries of the lists of that kind. */
+int maar_shorthand_deployment(struct maar_shorthand *out, const struct maar_field *field,
+                              const json_t *entry, struct maar_error *err);
+int maar_shorthand_replica_set(struct maar_shorthand *out, const struct maar_field *field,
+                               const json_t *entry, struct maar_error *err);
+int maar_shorthand_stateful_set(struct maar_shorthand *out, const struct maar_field *field,
+                                const json_t *entry, struct maar_error *err);
+int maar_shorthand_daemon_set(struct maar_shorthand *out, const struct maar_field *field,
+                              const json_t *entry, struct maar_error *err);
+int maar_shorthand_batch_job(struct maar_shorthand *out, const struct maar_field *field,
+                             const json_t *entry, struct maar_error *err);
+/* Volcano's. */
+int maar_shorthand_job(struct maar_shorthand *out, const struct maar_field *field,
+                       const json_t *entry, struct maar_error *err);
 
 #endif

@@ -287,6 +287,25 @@ static int build(const struct maar_shorthand *out, const struct maar_field *fiel
     return set_status(out, field, entry, pod, err);
 }
 
+int maar_shorthand_template(const struct maar_field *field, const json_t *entry,
+                            json_t **ret_template, struct maar_error *err)
+{
+    json_t *metadata = NULL, *spec = json_object();
+    if (maar_shorthand_metadata(field, entry, "", &metadata, err) < 0) {
+        json_decref(spec);
+        return -EINVAL;
+    }
+    json_object_del(metadata, "name");
+    json_t *template = json_pack("{s:o, s:o}", "metadata", metadata, "spec", spec);
+    if (read_annotations(field, entry, NULL, metadata, err) < 0 ||
+        read_spec(field, entry, NULL, spec, err) < 0) {
+        json_decref(template);
+        return -EINVAL;
+    }
+    *ret_template = template;
+    return 0;
+}
+
 /* NAME, or in a group GROUP or GROUP-ROLE when no name is given. */
 static int base_name(const struct maar_field *field, const json_t *entry,
                      const struct maar_shorthand_group *group, char buffer[512],

@@ -151,7 +151,8 @@ int maar_simulation_create(const struct maar_scenario *scenario,
         .start_ns = scenario->start_ns,
         .period_ns = scenario->period_ns,
         .bind_delay = scenario->bind_delay,
-        .kubelets = {scenario->start_delay, scenario->termination_delay, scenario->recreate},
+        .kubelets = {scenario->start_delay, scenario->termination_delay},
+        .recreate = scenario->recreate,
         .has_kubelets = true,
         .keeps_journal = true,
     };
@@ -314,6 +315,7 @@ static int run_cycle(struct maar_simulation *simulation, unsigned cycle, bool *r
     maar_cluster_begin_cycle(simulation->cluster);
     uint64_t version = maar_store_version(simulation->store);
     int rc = do_steps(simulation, cycle, &restart, err);
+    maar_cluster_reconcile(simulation->cluster);
     maar_store_unlock(simulation->store);
     if (rc == 0 && restart)
         rc = start_scheduler(simulation, err);

@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "sim/document.h"
 #include "sim/patch.h"
+#include "sim/workload_check.h"
 
 struct maar_store {
     pthread_mutex_t mutex;
@@ -471,6 +472,16 @@ static int conflict(const struct maar_collection *collection, const char *name,
         collection->type->plural, name);
 }
 
+/* As the server says it, "Deployment.apps "web" is invalid: …". */
+static int invalid(const struct maar_api_type *type, const char *name, const char *problem,
+                   struct maar_answer *answer)
+{
+    const char *group = strchr(type->api_version, '/') ? type->api_version : "";
+    return maar_answer_fail(answer, 422, "Invalid", "%s%s%.*s \"%.253s\" is invalid: %s",
+                            type->kind, *group ? "." : "", (int)strcspn(group, "/"), group, name,
+                            problem);
+}
+
 static bool is_valid_name(const char *name)
 {
     size_t n = strlen(name);
@@ -514,6 +525,7 @@ int maar_store_create_object(struct maar_store *store, struct maar_collection *c
                              struct maar_answer *answer)
 {
     const struct maar_api_type *type = collection->type;
+    struct maar_error err = MAAR_ERROR_INIT;
     if (!json_is_object(document) || !json_is_object(json_object_get(document, "metadata")))
         return maar_answer_fail(answer, 400, "BadRequest", "the object has no metadata");
     json_t *copy = json_deep_copy(document);
@@ -524,8 +536,7 @@ int maar_store_create_object(struct maar_store *store, struct maar_collection *c
     else if (!*ns)
         ns = *own_ns ? own_ns : "default";
     if (!is_valid_name(name)) {
-        maar_answer_fail(answer, 422, "Invalid", "%s \"%.100s\" is invalid: metadata.name",
-                         type->kind, name);
+        invalid(type, name, "metadata.name", answer);
     } else if (type->namespaced && *own_ns && strcmp(own_ns, ns) != 0) {
         maar_answer_fail(
             answer, 400, "BadRequest",
@@ -534,6 +545,8 @@ int maar_store_create_object(struct maar_store *store, struct maar_collection *c
     } else if (maar_collection_object(collection, ns, name)) {
         maar_answer_fail(answer, 409, "AlreadyExists", "%s \"%s\" already exists", type->plural,
                          name);
+    } else if (maar_workload_check(type, NULL, copy, &err) < 0) {
+        invalid(type, name, err.text, answer);
     } else {
         stamp_identity(store, copy, ns, name, trusted);
         json_object_set_new(copy, "apiVersion", json_string(type->api_version));
@@ -605,6 +618,11 @@ static int store_new(struct maar_store *store, struct maar_collection *collectio
         (*uid && strcmp(uid, maar_document_uid(object->document)) != 0)) {
         json_decref(document);
         return conflict(collection, name, answer);
+    }
+    struct maar_error err = MAAR_ERROR_INIT;
+    if (maar_workload_check(collection->type, object->document, document, &err) < 0) {
+        json_decref(document);
+        return invalid(collection->type, name, err.text, answer);
     }
     keep_server_fields(collection->type, object->document, document, subresource);
     maar_store_replace(store, collection, object, document);

@@ -99,7 +99,8 @@ static int set_up(void **state)
     const struct maar_cluster_options options = {
         .start_ns = INT64_C(1767225600) * MAAR_SECOND_NS,
         .period_ns = MAAR_SECOND_NS,
-        .kubelets = {.termination_delay = 1, .recreate = true},
+        .kubelets = {.termination_delay = 1},
+        .recreate = true,
         .has_kubelets = true,
         .keeps_journal = true,
     };
