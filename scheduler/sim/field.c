@@ -18,8 +18,11 @@
 struct maar_field maar_field_key(const struct maar_field *field, const char *key)
 {
     struct maar_field child = {.file = field->file, .document = field->document};
-    snprintf(child.path, sizeof child.path, "%.180s%s%.70s", field->path, *field->path ? "." : "",
-             key);
+    if (strpbrk(key, "./[]"))
+        snprintf(child.path, sizeof child.path, "%.180s[%.70s]", field->path, key);
+    else
+        snprintf(child.path, sizeof child.path, "%.180s%s%.70s", field->path,
+                 *field->path ? "." : "", key);
     return child;
 }
 
@@ -78,13 +81,15 @@ static int indentation(const char *block, const char *end, const char *text)
     return indent;
 }
 
-char *maar_field_embedded(const struct maar_field *field, const char *text)
+char *maar_field_embedded(const struct maar_field *field, const char *text, bool *ret_is_literal)
 {
     const struct maar_scenario_file *file = field->file;
     struct maar_text out = MAAR_TEXT_INIT;
     int line = maar_field_line(field);
     const char *block = find_line(file->text, file->n, line + 1);
     int indent = block ? indentation(block, file->text + file->n, text) : -1;
+    if (ret_is_literal)
+        *ret_is_literal = indent >= 0 && line <= MAX_EMBEDDED_LINE;
     for (int i = 0; i < line && i < MAX_EMBEDDED_LINE; i++)
         maar_text_add_char(&out, '\n');
     while (*text) {
@@ -112,7 +117,7 @@ int maar_field_error(const struct maar_field *field, struct maar_error *err, con
                           field->path, *field->path ? ": " : "", text);
 }
 
-static const char *type_name(const json_t *value)
+const char *maar_field_type_name(const json_t *value)
 {
     static const char *const names[] = {"a map",    "a list", "a text", "a number",
                                         "a number", "true",   "false",  "null"};
@@ -124,7 +129,8 @@ static int wrong_type(const struct maar_field *field, const char *key, const jso
                       const char *expected, struct maar_error *err)
 {
     struct maar_field child = maar_field_key(field, key);
-    return maar_field_error(&child, err, "expected %s, found %s", expected, type_name(value));
+    return maar_field_error(&child, err, "expected %s, found %s", expected,
+                            maar_field_type_name(value));
 }
 
 static const json_t *value_of(const json_t *map, const char *key)
@@ -137,7 +143,8 @@ int maar_field_check_map(const struct maar_field *field, const json_t *value,
                          const char *const *known, struct maar_error *err)
 {
     if (!json_is_object(value))
-        return maar_field_error(field, err, "expected a map, found %s", type_name(value));
+        return maar_field_error(field, err, "expected a map, found %s",
+                                maar_field_type_name(value));
     const char *key;
     json_t *item;
     json_object_foreach ((json_t *)(uintptr_t)value, key, item) {

@@ -26,6 +26,7 @@ struct maar_field {
     char path[256];
 };
 
+/* A key with dots or slashes is put in brackets: metadata.labels[example.com/a]. */
 struct maar_field maar_field_key(const struct maar_field *field, const char *key);
 struct maar_field maar_field_index(const struct maar_field *field, size_t index);
 /* Reports "file:line:column: path: text" and returns -EINVAL. */
@@ -35,10 +36,13 @@ int maar_field_error(const struct maar_field *field, struct maar_error *err, con
 int maar_field_line(const struct maar_field *field);
 /* Line and column. */
 void maar_field_locate(const struct maar_field *field, int *ret_line, int *ret_column);
-/* A file that is the text of a field (such as a scheduler.conf in a block scalar), laid out so that its lines and, for
- * a literal block, its columns are those of the file around it. The caller frees. */
-char *maar_field_embedded(const struct maar_field *field, const char *text);
+/* A file that is the text of a field (such as a scheduler.conf), laid out below the field: of a literal block lines and
+ * columns are those of the file around it. What is written otherwise has lines of its own, counted from the field's;
+ * *ret_is_literal (may be NULL) tells. The caller frees. */
+char *maar_field_embedded(const struct maar_field *field, const char *text, bool *ret_is_literal);
 
+/* "a map", "a text", "nothing" for NULL. */
+const char *maar_field_type_name(const json_t *value);
 /* The value must be a map whose keys are all among `known` (NULL-terminated). */
 int maar_field_check_map(const struct maar_field *field, const json_t *value,
                          const char *const *known, struct maar_error *err)

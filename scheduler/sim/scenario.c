@@ -261,17 +261,20 @@ static int take_document(void *context, json_t *document, int line, struct maar_
     return 0;
 }
 
-static int read_file(struct loader *loader, const char *path, struct maar_error *err)
+static struct maar_scenario_file *add_file(struct loader *loader, const char *path)
 {
     struct maar_scenario_file *file = maar_calloc(1, sizeof *file);
     file->path = maar_strdup(strcmp(path, "-") == 0 ? "<stdin>" : path);
     maar_vec_push(&loader->scenario->files, file);
-    int rc = maar_file_read(path, MAX_FILE_BYTES, &file->text, &file->n, err);
-    if (rc < 0)
-        return rc;
+    return file;
+}
+
+static int read_documents(struct loader *loader, struct maar_scenario_file *file,
+                          struct maar_error *err)
+{
     loader->file = file;
     loader->n_documents = 0;
-    rc = maar_wire_yaml_each(file->text, file->n, file->path, take_document, loader, err);
+    int rc = maar_wire_yaml_each(file->text, file->n, file->path, take_document, loader, err);
     if (rc == 0 && loader->n_documents == 0)
         rc = maar_error_set(err, -EINVAL,
                             "%s: there is nothing in it; expected manifests or a scenario",
@@ -287,31 +290,60 @@ static char *name_of_file(const char *path)
     return maar_strndup(base, strcspn(base, "."));
 }
 
-int maar_scenario_read(const char *const *paths, size_t n_paths,
-                       struct maar_scenario **ret_scenario, struct maar_error *err)
+static void begin(struct loader *loader, const char *path)
 {
     struct maar_scenario *scenario = maar_calloc(1, sizeof *scenario);
-    struct loader loader = {.scenario = scenario, .seen = maar_map_create()};
-    int rc = maar_time_parse("2026-01-01T00:00:00Z", &scenario->start_ns);
+    scenario->start_ns = INT64_C(1767225600) * MAAR_SECOND_NS; /* 2026-01-01T00:00:00Z */
     scenario->period_ns = MAAR_SECOND_NS;
     scenario->cycles = 50;
     scenario->termination_delay = 1;
     scenario->recreate = true;
-    scenario->name = name_of_file(n_paths ? paths[0] : "scenario");
-    for (size_t i = 0; rc == 0 && i < n_paths; i++)
-        rc = read_file(&loader, paths[i], err);
-    if (rc == 0 && loader.own)
-        rc = read_own(&loader, err);
+    scenario->name = name_of_file(path);
+    *loader = (struct loader){.scenario = scenario, .seen = maar_map_create()};
+}
+
+static int finish(struct loader *loader, int rc, struct maar_scenario **ret_scenario,
+                  struct maar_error *err)
+{
+    if (rc == 0 && loader->own)
+        rc = read_own(loader, err);
     size_t at = 0;
     void *value;
-    while (maar_map_next(loader.seen, &at, NULL, NULL, &value))
+    while (maar_map_next(loader->seen, &at, NULL, NULL, &value))
         free(value);
-    maar_map_destroy(loader.seen);
+    maar_map_destroy(loader->seen);
     if (rc < 0)
-        maar_scenario_destroy(scenario);
+        maar_scenario_destroy(loader->scenario);
     else
-        *ret_scenario = scenario;
+        *ret_scenario = loader->scenario;
     return rc;
+}
+
+int maar_scenario_read(const char *const *paths, size_t n_paths,
+                       struct maar_scenario **ret_scenario, struct maar_error *err)
+{
+    struct loader loader;
+    int rc = 0;
+    begin(&loader, n_paths ? paths[0] : "scenario");
+    for (size_t i = 0; rc == 0 && i < n_paths; i++) {
+        struct maar_scenario_file *file = add_file(&loader, paths[i]);
+        rc = maar_file_read(paths[i], MAX_FILE_BYTES, &file->text, &file->n, err);
+        if (rc == 0)
+            rc = read_documents(&loader, file, err);
+    }
+    return finish(&loader, rc, ret_scenario, err);
+}
+
+int maar_scenario_parse(const char *path, const char *text, size_t n,
+                        struct maar_scenario **ret_scenario, struct maar_error *err)
+{
+    struct loader loader;
+    begin(&loader, path);
+    struct maar_scenario_file *file = add_file(&loader, path);
+    file->text = maar_calloc(n + 1, 1);
+    memcpy(file->text, text, n);
+    file->n = n;
+    return finish(&loader, read_documents(&loader, file, err), ret_scenario, err);
 }
 
 void maar_scenario_step_fini(struct maar_scenario_step *step)

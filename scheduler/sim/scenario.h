@@ -83,6 +83,10 @@ struct maar_scenario {
 int maar_scenario_read(const char *const *paths, size_t n_paths,
                        struct maar_scenario **ret_scenario, struct maar_error *err)
     __attribute__((warn_unused_result));
+/* The same of one text; `path` names it in messages. */
+int maar_scenario_parse(const char *path, const char *text, size_t n,
+                        struct maar_scenario **ret_scenario, struct maar_error *err)
+    __attribute__((warn_unused_result));
 /* Accepts NULL. */
 void maar_scenario_destroy(struct maar_scenario *scenario);
 /* The last cycle that a step or an expectation names. */
@@ -105,5 +109,8 @@ void maar_scenario_step_fini(struct maar_scenario_step *step);
  * The document has an identity. */
 void maar_scenario_check_kind(struct maar_scenario *scenario, const struct maar_field *field,
                               const json_t *document);
+/* Whether nothing knows the kind, with a text that says so and what was likely meant. Kubernetes' own other kinds pass.
+ */
+bool maar_scenario_unknown_kind(const char *api_version, const char *kind, char *text, size_t size);
 
 #endif

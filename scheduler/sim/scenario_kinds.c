@@ -75,13 +75,9 @@ static bool guess(const char *api_version, const char *kind, char *text, size_t 
     return nearest != NULL;
 }
 
-static bool describe(const char *api_version, const char *kind, char *text, size_t size)
+bool maar_scenario_unknown_kind(const char *api_version, const char *kind, char *text, size_t size)
 {
     char meant[256] = "";
-    if (is_uncontrolled(api_version, kind)) {
-        snprintf(text, size, "%s of %s is stored and makes no pods", kind, api_version);
-        return true;
-    }
     if (maar_api_type_find(api_version, kind))
         return false;
     bool guessed = guess(api_version, kind, meant, sizeof meant);
@@ -89,6 +85,14 @@ static bool describe(const char *api_version, const char *kind, char *text, size
         return false;
     snprintf(text, size, "%s of %s is not known and has no effect%s%s%s", kind, api_version,
              guessed ? "; did you mean " : "", meant, guessed ? "?" : "");
+    return true;
+}
+
+static bool describe(const char *api_version, const char *kind, char *text, size_t size)
+{
+    if (!is_uncontrolled(api_version, kind))
+        return maar_scenario_unknown_kind(api_version, kind, text, size);
+    snprintf(text, size, "%s of %s is stored and makes no pods", kind, api_version);
     return true;
 }
 

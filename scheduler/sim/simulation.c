@@ -42,7 +42,7 @@ static int parse_own_conf(const struct maar_simulation *simulation, struct maar_
                           struct maar_error *err)
 {
     const struct maar_scenario *scenario = simulation->scenario;
-    maar_autofree char *text = maar_field_embedded(&scenario->conf_field, scenario->conf);
+    maar_autofree char *text = maar_field_embedded(&scenario->conf_field, scenario->conf, NULL);
     return maar_conf_parse(text, strlen(text), scenario->conf_field.file->path,
                            maar_registry_action_names(simulation->options.registry), ret_conf, err);
 }
