@@ -349,7 +349,7 @@ static void warn_plugin_key(struct reading *reading, const struct maar_argument_
     const char *known[MAAR_N_ENABLES + 3] = {NULL};
     const char *right = other_spelling(node->key);
     if (right) {
-        warn(reading, node, "%s: has no effect, this key is spelled %s; write %s", node->key, right,
+        warn(reading, node, "%s: has no effect in this spelling; did you mean %s?", node->key,
              right);
         return;
     }
@@ -639,29 +639,22 @@ static int read_compatibility(struct reading *reading, const struct maar_argumen
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *key;
-    key_fn read;
-} top_keys[] = {
-    {"actions", read_actions},
-    {"tiers", read_tiers},
-    {"configurations", read_configurations},
-    {"metrics", read_metrics},
-    {"compatibility", read_compatibility},
-};
+static const char *const top_keys[] = {"actions", "tiers",         "configurations",
+                                       "metrics", "compatibility", NULL};
+static const key_fn top_readers[] = {read_actions, read_tiers, read_configurations, read_metrics,
+                                     read_compatibility};
 
-#define N_TOP_KEYS (sizeof top_keys / sizeof *top_keys)
+const char *const *maar_conf_keys(void)
+{
+    return top_keys;
+}
 
 static int read_top_key(struct reading *reading, const struct maar_argument_node *node)
 {
-    const char *known[N_TOP_KEYS + 1];
-    for (size_t i = 0; i < N_TOP_KEYS; i++) {
-        if (strcmp(node->key, top_keys[i].key) == 0)
-            return top_keys[i].read(reading, node);
-        known[i] = top_keys[i].key;
-    }
-    known[N_TOP_KEYS] = NULL;
-    warn_unknown_key(reading, node, "scheduler.conf", known);
+    for (size_t i = 0; top_keys[i]; i++)
+        if (strcmp(node->key, top_keys[i]) == 0)
+            return top_readers[i](reading, node);
+    warn_unknown_key(reading, node, "scheduler.conf", top_keys);
     return 0;
 }
 

@@ -112,6 +112,8 @@ int maar_conf_read(const char *path, const char *const *known_actions, struct ma
                    struct maar_error *err) __attribute__((warn_unused_result));
 /* The built-in configuration: enqueue, allocate, backfill with Volcano's default tiers. */
 struct maar_conf *maar_conf_default(void);
+/* The keys of the file's top level, NULL-terminated. */
+const char *const *maar_conf_keys(void);
 /* Accepts NULL. */
 void maar_conf_destroy(struct maar_conf *conf);
 /* Arguments of an action: the first entry of that name, NULL if none. */

@@ -153,7 +153,8 @@ const char *maar_text_nearest(const char *name, const char *const *names)
     unsigned limit = slips_allowed(n_name) + 1;
     for (; *names; names++) {
         size_t n = strnlen(*names, NAME_MAX_BYTES + 1);
-        if (n > NAME_MAX_BYTES)
+        size_t difference = n > n_name ? n - n_name : n_name - n;
+        if (n > NAME_MAX_BYTES || difference >= limit)
             continue;
         unsigned distance = edit_distance(name, n_name, *names, n);
         if (distance < limit) {

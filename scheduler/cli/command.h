@@ -13,6 +13,7 @@ enum maar_exit {
 };
 
 int maar_cli_simulate(int argc, char **argv);
+int maar_cli_check(int argc, char **argv);
 int maar_cli_cluster(int argc, char **argv);
 int maar_cli_plugins(int argc, char **argv);
 int maar_cli_bench(int argc, char **argv);

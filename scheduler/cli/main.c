@@ -16,6 +16,7 @@ static const struct {
     const char *help;
 } commands[] = {
     {"simulate", maar_cli_simulate, "play a scenario in virtual time and check what comes out"},
+    {"check", maar_cli_check, "say what is wrong in a scheduler.conf, manifests or scenarios"},
     {"cluster", maar_cli_cluster, "serve an embedded cluster as a Kubernetes API"},
     {"plugins", maar_cli_plugins, "list what scheduler.conf can name, with arguments"},
     {"bench", maar_cli_bench, "measure placements a second on generated workloads"},

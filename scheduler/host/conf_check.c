@@ -221,11 +221,11 @@ static void check_gang(const struct checking *checking)
     const struct maar_conf *conf = checking->conf;
     size_t tier = 0;
     const struct maar_conf_plugin *gang = find_plugin(conf, "gang", &tier);
-    if (!gang)
+    if (!gang && conf->n_actions > 0)
         report(checking, conf->actions_line, conf->actions_column,
                "tiers: gang is not among the plugins; pods start one by one, whatever their "
                "PodGroup's minMember says");
-    else if (tier > 0)
+    else if (gang && tier > 0)
         report(checking, gang->line, gang->column,
                "plugins: gang is in tier %zu; where an earlier tier has an opinion, its votes on "
                "order and victims do not count; list it in the first tier",

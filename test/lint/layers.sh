@@ -24,9 +24,10 @@ git ls-files -z --cached --others --exclude-standard -- \
         allowed["engine"]  = "engine " allowed["wire"]
         allowed["kube"]    = "kube " allowed["engine"]
         allowed["sim"]     = "sim " allowed["engine"]
+        allowed["check"]   = "check sim " allowed["engine"]
         allowed["serve"]   = "serve sim kube " allowed["engine"]
         allowed["daemon"]  = "daemon " allowed["serve"]
-        allowed["cli"]     = "cli " allowed["serve"]
+        allowed["cli"]     = "cli check " allowed["serve"]
         allowed["agent"]   = "agent " allowed["serve"]
         n = split("assert ctype errno float inttypes limits math stdalign stdarg stdbool stddef " \
                   "stdint stdio stdlib string strings time", names, " ")

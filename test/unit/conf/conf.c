@@ -295,14 +295,14 @@ static void what_volcano_ignores_is_warned_of(void **state)
         {"plugin key", T "  - name: gang\n    argument: {}\n",
          "5:5: argument: unknown key of a plugin, ignored; did you mean arguments?"},
         {"enabled for enable", T "  - name: gang\n    enabledJobOrder: false\n",
-         "5:5: enabledJobOrder: has no effect, this key is spelled enableJobOrder; write "
-         "enableJobOrder"},
+         "5:5: enabledJobOrder: has no effect in this spelling; did you mean "
+         "enableJobOrder?"},
         {"enable for enabled", T "  - name: gang\n    enableVictim: false\n",
-         "5:5: enableVictim: has no effect, this key is spelled enabledVictim; write "
-         "enabledVictim"},
+         "5:5: enableVictim: has no effect in this spelling; did you mean "
+         "enabledVictim?"},
         {"wrong type below a wrong key", T "  - name: gang\n    enabledJobOrder: [1]\n",
-         "5:5: enabledJobOrder: has no effect, this key is spelled enableJobOrder; write "
-         "enableJobOrder"},
+         "5:5: enabledJobOrder: has no effect in this spelling; did you mean "
+         "enableJobOrder?"},
         {"misspelt flag", T "  - name: gang\n    enableJobOrdr: false\n",
          "5:5: enableJobOrdr: unknown key of a plugin, ignored; did you mean enableJobOrder?"},
         {"flag in small letters", T "  - name: gang\n    enablejoborder: false\n",

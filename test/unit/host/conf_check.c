@@ -76,7 +76,7 @@ static void what_has_no_effect_is_reported_with_its_place(void **state)
         {"argument of a wrong type",
          T "  - name: binpack\n    arguments: {binpack.weight: \"5\"}\n",
          "binpack.weight: expected an integer"},
-        {"misspelt switch", T "    enabledJobOrder: false\n", "write enableJobOrder"},
+        {"misspelt switch", T "    enabledJobOrder: false\n", "did you mean enableJobOrder?"},
         {"twice", T "  - name: gang\n", "5:5 plugins: gang is listed already, in line 4"},
         {"no gang", A "tiers:\n- plugins: [{name: drf}]\n", "1:1 tiers: gang is not among"},
         {"gang below", A "tiers:\n- plugins: [{name: drf}]\n- plugins: [{name: gang}]\n",
