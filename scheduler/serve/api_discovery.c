@@ -6,6 +6,19 @@
 
 #include "base/memory.h"
 #include "serve/api_parts.h"
+#include "sim/scale.h"
+
+/* What `kubectl get all` shows. */
+static bool is_in_all(const struct maar_api_type *type)
+{
+    static const char *const kinds[] = {"Pod",        "Service",     "Deployment",
+                                        "ReplicaSet", "StatefulSet", "DaemonSet",
+                                        "Job",        "CronJob",     NULL};
+    for (size_t i = 0; kinds[i]; i++)
+        if (strcmp(kinds[i], type->kind) == 0)
+            return !type->custom;
+    return false;
+}
 
 static json_t *resource(const char *name, const struct maar_api_type *type, bool sub)
 {
@@ -22,8 +35,20 @@ static json_t *resource(const char *name, const struct maar_api_type *type, bool
         for (size_t i = 0; more[i]; i++)
             json_array_append_new(verbs, json_string(more[i]));
     }
+    if (!sub && is_in_all(type))
+        json_object_set_new(entry, "categories", json_pack("[s]", "all"));
     if (!sub && *type->short_name)
         json_object_set_new(entry, "shortNames", json_pack("[s]", type->short_name));
+    return entry;
+}
+
+static json_t *scale_of(const struct maar_api_type *type)
+{
+    maar_autofree char *name = maar_asprintf("%s/scale", type->plural);
+    json_t *entry = resource(name, type, true);
+    json_object_set_new(entry, "group", json_string("autoscaling"));
+    json_object_set_new(entry, "version", json_string("v1"));
+    json_object_set_new(entry, "kind", json_string("Scale"));
     return entry;
 }
 
@@ -40,6 +65,8 @@ static json_t *resources_of(const struct maar_store *store, const char *api_vers
             snprintf(name, sizeof name, "%.100s/status", type->plural);
             json_array_append_new(list, resource(name, type, true));
         }
+        if (maar_scale_has(type))
+            json_array_append_new(list, scale_of(type));
         if (strcmp(type->kind, "Pod") == 0)
             json_array_append_new(list, resource("pods/binding", type, true));
     }

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "serve/api_parts.h"
 #include "sim/document.h"
+#include "sim/scale.h"
 #include "wire/wire.h"
 
 struct page {
@@ -183,14 +184,18 @@ enum MHD_Result maar_api_get(struct maar_api_request *request)
 {
     struct maar_store *store = request->server->store;
     const struct maar_api_target *target = &request->target;
-    if (*target->subresource && strcmp(target->subresource, "status") != 0)
+    bool scale =
+        strcmp(target->subresource, "scale") == 0 && maar_scale_has(target->collection->type);
+    if (*target->subresource && !scale && strcmp(target->subresource, "status") != 0)
         return maar_api_reply_error(request, 404, "NotFound",
                                     "the server could not find the requested resource");
     maar_store_lock(store);
     const struct maar_object *object =
         maar_collection_object(target->collection, target->ns, target->name);
     enum MHD_Result result =
-        object ? reply_object(request, object->document) : reply_missing(request);
+        !object ? reply_missing(request)
+        : scale ? maar_api_reply_json(request, 200, maar_scale_of(object->document))
+                : reply_object(request, object->document);
     maar_store_unlock(store);
     return result;
 }

@@ -4,7 +4,7 @@
 #define MAAR_SERVE_API_SERVER_H
 
 /* The embedded cluster as a Kubernetes API over HTTP/1.1 on 127.0.0.1: discovery, list, watch, get, create, update,
- * patch, delete, the subresources status and binding; JSON, protobuf for nodes, pods and namespaces, tables for kubectl. A thread a
+ * patch, delete, the subresources status, scale and binding; JSON, protobuf for nodes, pods and namespaces, tables for kubectl. A thread a
  * connection. */
 
 #include "base/error.h"

@@ -149,6 +149,70 @@ static json_t *cell_queue_state(const json_t *queue, int64_t now_ns)
     return json_string(maar_document_text(queue, "status.state"));
 }
 
+static json_t *cell_fraction(int64_t some, int64_t all)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%lld/%lld", (long long)some, (long long)all);
+    return json_string(text);
+}
+
+static json_t *cell_replicas_ready(const json_t *document, int64_t now_ns)
+{
+    (void)now_ns;
+    return cell_fraction(maar_document_int(document, "status.readyReplicas", 0),
+                         maar_document_int(document, "spec.replicas", 1));
+}
+
+static json_t *cell_job_completions(const json_t *job, int64_t now_ns)
+{
+    int64_t otherwise = maar_document_int(job, "spec.parallelism", 1);
+    (void)now_ns;
+    return cell_fraction(maar_document_int(job, "status.succeeded", 0),
+                         maar_document_int(job, "spec.completions", otherwise));
+}
+
+static json_t *cell_job_status(const json_t *job, int64_t now_ns)
+{
+    const char *complete = maar_document_text(maar_document_condition(job, "Complete"), "status");
+    const char *failed = maar_document_text(maar_document_condition(job, "Failed"), "status");
+    (void)now_ns;
+    return json_string(strcmp(complete, "True") == 0                    ? "Complete"
+                       : strcmp(failed, "True") == 0                    ? "Failed"
+                       : maar_document_bool(job, "spec.suspend", false) ? "Suspended"
+                                                                        : "Running");
+}
+
+static json_t *cell_vcjob_status(const json_t *job, int64_t now_ns)
+{
+    (void)now_ns;
+    return json_string(maar_document_text(job, "status.state.phase"));
+}
+
+static json_t *cell_vcjob_queue(const json_t *job, int64_t now_ns)
+{
+    (void)now_ns;
+    return json_string(maar_document_text(job, "spec.queue"));
+}
+
+/* A cell that shows a number of the document. */
+#define NUMBER_CELL(name, path, otherwise)                                                         \
+    static json_t *name(const json_t *document, int64_t now_ns)                                    \
+    {                                                                                              \
+        (void)now_ns;                                                                              \
+        return json_integer((json_int_t)maar_document_int(document, path, otherwise));             \
+    }
+
+NUMBER_CELL(cell_replicas, "spec.replicas", 1)
+NUMBER_CELL(cell_replicas_there, "status.replicas", 0)
+NUMBER_CELL(cell_replicas_ready_count, "status.readyReplicas", 0)
+NUMBER_CELL(cell_replicas_updated, "status.updatedReplicas", 0)
+NUMBER_CELL(cell_replicas_available, "status.availableReplicas", 0)
+NUMBER_CELL(cell_daemons, "status.desiredNumberScheduled", 0)
+NUMBER_CELL(cell_daemons_there, "status.currentNumberScheduled", 0)
+NUMBER_CELL(cell_daemons_ready, "status.numberReady", 0)
+NUMBER_CELL(cell_vcjob_min, "status.minAvailable", 0)
+NUMBER_CELL(cell_vcjob_running, "status.running", 0)
+
 static const struct column pod_columns[] = {
     {"Name", "string", cell_name},
     {"Ready", "string", cell_pod_ready},
@@ -182,6 +246,52 @@ static const struct column queue_columns[] = {
     {"Age", "string", cell_age},
     {NULL, NULL, NULL},
 };
+static const struct column deployment_columns[] = {
+    {"Name", "string", cell_name},
+    {"Ready", "string", cell_replicas_ready},
+    {"Up-to-date", "integer", cell_replicas_updated},
+    {"Available", "integer", cell_replicas_available},
+    {"Age", "string", cell_age},
+    {NULL, NULL, NULL},
+};
+static const struct column replica_set_columns[] = {
+    {"Name", "string", cell_name},
+    {"Desired", "integer", cell_replicas},
+    {"Current", "integer", cell_replicas_there},
+    {"Ready", "integer", cell_replicas_ready_count},
+    {"Age", "string", cell_age},
+    {NULL, NULL, NULL},
+};
+static const struct column stateful_set_columns[] = {
+    {"Name", "string", cell_name},
+    {"Ready", "string", cell_replicas_ready},
+    {"Age", "string", cell_age},
+    {NULL, NULL, NULL},
+};
+static const struct column daemon_set_columns[] = {
+    {"Name", "string", cell_name},
+    {"Desired", "integer", cell_daemons},
+    {"Current", "integer", cell_daemons_there},
+    {"Ready", "integer", cell_daemons_ready},
+    {"Age", "string", cell_age},
+    {NULL, NULL, NULL},
+};
+static const struct column job_columns[] = {
+    {"Name", "string", cell_name},
+    {"Status", "string", cell_job_status},
+    {"Completions", "string", cell_job_completions},
+    {"Age", "string", cell_age},
+    {NULL, NULL, NULL},
+};
+static const struct column vcjob_columns[] = {
+    {"Name", "string", cell_name},
+    {"Status", "string", cell_vcjob_status},
+    {"minAvailable", "integer", cell_vcjob_min},
+    {"Runnings", "integer", cell_vcjob_running},
+    {"Age", "string", cell_age},
+    {"Queue", "string", cell_vcjob_queue},
+    {NULL, NULL, NULL},
+};
 static const struct column other_columns[] = {
     {"Name", "string", cell_name},
     {"Age", "string", cell_age},
@@ -191,14 +301,24 @@ static const struct column other_columns[] = {
 static const struct column *columns_of(const struct maar_api_type *type)
 {
     static const struct {
+        const char *api_version;
         const char *kind;
         const struct column *columns;
-    } known[] = {{"Pod", pod_columns},
-                 {"Node", node_columns},
-                 {"PodGroup", group_columns},
-                 {"Queue", queue_columns}};
+    } known[] = {
+        {"v1", "Pod", pod_columns},
+        {"v1", "Node", node_columns},
+        {"scheduling.volcano.sh/v1beta1", "PodGroup", group_columns},
+        {"scheduling.volcano.sh/v1beta1", "Queue", queue_columns},
+        {"apps/v1", "Deployment", deployment_columns},
+        {"apps/v1", "ReplicaSet", replica_set_columns},
+        {"apps/v1", "StatefulSet", stateful_set_columns},
+        {"apps/v1", "DaemonSet", daemon_set_columns},
+        {"batch/v1", "Job", job_columns},
+        {"batch.volcano.sh/v1alpha1", "Job", vcjob_columns},
+    };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(known[i].kind, type->kind) == 0)
+        if (strcmp(known[i].kind, type->kind) == 0 &&
+            strcmp(known[i].api_version, type->api_version) == 0)
             return known[i].columns;
     return other_columns;
 }

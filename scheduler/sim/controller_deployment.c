@@ -10,7 +10,8 @@
 #include "base/memory.h"
 #include "sim/controller_parts.h"
 
-#define HASH_KEY "pod-template-hash"
+#define HASH_KEY     "pod-template-hash"
+#define REVISION_KEY "deployment.kubernetes.io/revision"
 
 struct rollout {
     struct maar_controllers *controllers;
@@ -70,12 +71,15 @@ static void scale(const struct rollout *rollout, struct maar_object *set, int64_
 
 /* ---- ReplicaSets ---- */
 
-/* The template without the label that the ReplicaSet's has more. */
+/* The template without the label that the ReplicaSet's has more, and the empty time that clients written in Go add. */
 static json_t *plain_template(const json_t *document)
 {
     json_t *template = json_deep_copy(maar_document_at(document, "spec.template"));
     json_t *labels = maar_document_at(template, "metadata.labels");
+    json_t *metadata = json_object_get(template, "metadata");
     json_object_del(labels, HASH_KEY);
+    if (json_is_null(json_object_get(metadata, "creationTimestamp")))
+        json_object_del(metadata, "creationTimestamp");
     return template;
 }
 
@@ -93,16 +97,32 @@ static struct maar_object *find_current(const struct rollout *rollout)
     return found;
 }
 
+static long revision_of(const struct maar_object *set)
+{
+    return strtol(maar_document_annotation(set->document, REVISION_KEY), NULL, 10);
+}
+
 static long last_revision(const struct rollout *rollout)
 {
     long last = 0;
-    for (size_t i = 0; i < rollout->sets.n; i++) {
-        long have = strtol(maar_document_annotation(rollout->sets.data[i]->document,
-                                                    "deployment.kubernetes.io/revision"),
-                           NULL, 10);
-        last = have > last ? have : last;
-    }
+    for (size_t i = 0; i < rollout->sets.n; i++)
+        if (revision_of(rollout->sets.data[i]) > last)
+            last = revision_of(rollout->sets.data[i]);
     return last;
+}
+
+/* A template that was there before and is again is the newest one. */
+static void renew_revision(const struct rollout *rollout)
+{
+    char text[32];
+    long last = last_revision(rollout);
+    if (revision_of(rollout->current) == last)
+        return;
+    json_t *next = json_deep_copy(rollout->current->document);
+    snprintf(text, sizeof text, "%ld", last + 1);
+    maar_controller_annotate(next, REVISION_KEY, text);
+    maar_store_replace(rollout->controllers->store, rollout->controllers->replica_sets,
+                       rollout->current, next);
 }
 
 static json_t *annotations_of(const struct rollout *rollout)
@@ -112,7 +132,7 @@ static json_t *annotations_of(const struct rollout *rollout)
     json_t *copy = json_is_object(annotations) ? json_deep_copy(annotations) : json_object();
     json_object_del(copy, "kubectl.kubernetes.io/last-applied-configuration");
     snprintf(revision, sizeof revision, "%ld", last_revision(rollout) + 1);
-    json_object_set_new(copy, "deployment.kubernetes.io/revision", json_string(revision));
+    json_object_set_new(copy, REVISION_KEY, json_string(revision));
     return copy;
 }
 
@@ -120,7 +140,7 @@ static void make_set(const struct rollout *rollout, int64_t n)
 {
     char hash[12], name[300];
     const json_t *document = rollout->object->document;
-    json_t *template = json_deep_copy(maar_document_at(document, "spec.template"));
+    json_t *template = plain_template(document);
     json_t *selector = json_deep_copy(maar_document_at(document, "spec.selector"));
     maar_controller_hash_text(maar_controller_hash(template), hash);
     maar_controller_label(template, HASH_KEY, hash);
@@ -264,6 +284,8 @@ void maar_reconcile_deployment(struct maar_controllers *controllers, struct maar
     maar_controller_list(known, controllers->replica_sets, &rollout.sets);
     read_limits(&rollout);
     rollout.current = find_current(&rollout);
+    if (rollout.current)
+        renew_revision(&rollout);
     maar_controller_set_status(controllers, known, object, status_of(&rollout));
     if (strcmp(maar_document_text(object->document, "spec.strategy.type"), "Recreate") == 0)
         recreate(&rollout);

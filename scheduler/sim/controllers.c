@@ -152,6 +152,8 @@ static void leave_owner(struct maar_controllers *controllers, struct maar_known 
     known->owner = NULL;
     maar_map_remove(owner->dependents, known->uid);
     mark_dirty(controllers, owner);
+    if (owner->owner) /* a Deployment with strategy Recreate waits for the last pod */
+        mark_dirty(controllers, owner->owner);
     forget_if_unused(controllers, owner);
 }
 

@@ -8,6 +8,7 @@
 
 #include "sim/admission.h"
 #include "sim/document.h"
+#include "sim/scale.h"
 
 #define MAX_SEGMENTS 8
 
@@ -146,6 +147,9 @@ int maar_api_write(struct maar_store *store, const struct maar_api_target *targe
     if (is(method, "POST") && pod && is(sub, "eviction"))
         return maar_store_delete(store, target->collection, target->ns, target->name,
                                  json_object_get(body, "deleteOptions"), answer);
+    if (is(sub, "scale") && maar_scale_has(target->collection->type) &&
+        (is(method, "PUT") || is(method, "PATCH")))
+        return maar_scale_write(store, target, body, answer);
     if (*sub && !is(sub, "status"))
         return unknown(sub, answer);
     if (is(method, "POST") && !*target->name)

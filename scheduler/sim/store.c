@@ -700,6 +700,15 @@ static bool needs_kubelet(const struct maar_collection *collection, const json_t
            maar_document_int(options, "gracePeriodSeconds", 30) != 0;
 }
 
+/* As the API server tells the garbage collector to leave the dependents. */
+static void mark_orphaning(struct maar_store *store, struct maar_collection *collection,
+                           struct maar_object *object)
+{
+    json_t *next = json_deep_copy(object->document);
+    maar_document_set(next, "metadata.finalizers", json_pack("[s]", "orphan"));
+    maar_store_replace(store, collection, object, next);
+}
+
 int maar_store_delete(struct maar_store *store, struct maar_collection *collection, const char *ns,
                       const char *name, const json_t *options, struct maar_answer *answer)
 {
@@ -722,6 +731,8 @@ int maar_store_delete(struct maar_store *store, struct maar_collection *collecti
         }
         return succeed(answer, 200, object->document);
     }
+    if (strcmp(maar_document_text(options, "propagationPolicy"), "Orphan") == 0)
+        mark_orphaning(store, collection, object);
     json_t *last = json_incref(object->document);
     maar_store_remove(store, collection, object);
     succeed(answer, 200, last);

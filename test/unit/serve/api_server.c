@@ -146,6 +146,35 @@ static void discovery_names_the_resources(void **state)
     maar_text_fini(&text);
 }
 
+static void workloads_have_a_scale_and_columns(void **state)
+{
+    (void)state;
+    static const char body[] =
+        "{\"metadata\":{\"name\":\"web\"},\"spec\":{\"replicas\":4,\"selector\":{"
+        "\"matchLabels\":{\"a\":\"b\"}},\"template\":{\"metadata\":{\"labels\":{\"a\":\"b\"}},"
+        "\"spec\":{\"containers\":[{\"name\":\"c\"}]}}}}";
+    static const char path[] = "/apis/apps/v1/namespaces/default/deployments";
+    struct maar_text text = MAAR_TEXT_INIT;
+    assert_int_equal(request("GET", "/apis/apps/v1", AUTH, "", &text), 200);
+    assert_non_null(strstr(text.data, "\"deployments/scale\""));
+    assert_non_null(strstr(text.data, "\"autoscaling\""));
+    assert_int_equal(request("POST", path, AUTH, body, &text), 201);
+    assert_int_equal(
+        request("GET", "/apis/apps/v1/namespaces/default/deployments/web/scale", AUTH, "", &text),
+        200);
+    assert_non_null(strstr(text.data, "\"kind\":\"Scale\""));
+    assert_non_null(strstr(text.data, "\"selector\":\"a=b\""));
+    assert_int_equal(request("GET", "/api/v1/namespaces/default/pods/p/scale", AUTH, "", &text),
+                     404);
+    assert_int_equal(request("GET", path,
+                             AUTH "Accept: application/json;as=Table;v=v1;g=meta.k8s.io\r\n", "",
+                             &text),
+                     200);
+    assert_non_null(strstr(text.data, "\"Up-to-date\""));
+    assert_non_null(strstr(text.data, "\"0/4\""));
+    maar_text_fini(&text);
+}
+
 static void a_list_comes_in_pages(void **state)
 {
     (void)state;
@@ -388,6 +417,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_request_needs_the_token),
         TEST(discovery_names_the_resources),
+        TEST(workloads_have_a_scale_and_columns),
         TEST(a_list_comes_in_pages),
         TEST(a_watch_shows_what_comes_after_its_version),
         TEST(a_version_that_is_too_old_is_gone),
