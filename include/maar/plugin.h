@@ -180,6 +180,11 @@ struct maar_host {
      * explanation, beside reason_add and job_event. Call maar_reason_limit. */
     void (*reason_limit)(void *session, const struct maar_queue *queue, uint32_t dim, double held,
                          double asked, double limit, const char *limit_name);
+    /* Pods by domain of `key` as `owner` sees them; kept by the host from then on, so that asking again is cheap.
+     * Valid until the session closes. NULL: no pod in the cluster can weigh anything (kinds with only_affine). */
+    const struct maar_tally *(*tally)(void *session, const struct maar_tally_kind *kind,
+                                      const struct maar_class *owner, uint32_t part,
+                                      const char *key);
 };
 
 /* host->reason_limit, where the host has it. */
@@ -205,6 +210,9 @@ struct maar_filter {
     bool thread_safe;
     /* NULL: always active. */
     bool (*active)(void *self);
+    /* A class about which the filter now has nothing to say, on whatever node (PreFilter Skip): then `fit` is not
+     * called. NULL: never. Asked only of filters that depend on MAAR_NODE_OTHERS. */
+    bool (*skip)(void *self, const struct maar_view *view, const struct maar_task *task);
     void (*fit)(void *self, const struct maar_view *view, const struct maar_task *task,
                 const uint32_t *nodes, size_t n, uint8_t *out);
     /* The reasons for one node that `fit` refused (may be NULL: the filter's name is the reason). */
@@ -221,7 +229,9 @@ enum maar_score_phase {
 
 /* A score is either local (`score` adds to out[i]) or normalised over the candidates: then `raw` gives an integer
  * a node and `normalise` turns it into the contribution, given the smallest and greatest raw value among the
- * candidates. */
+ * candidates. A candidate with raw value MAAR_RAW_NONE has no part in them and gets nothing. */
+#define MAAR_RAW_NONE INT64_MIN
+
 struct maar_score {
     const char *name;
     enum maar_score_phase phase;

@@ -170,10 +170,8 @@ struct maar_host_port {
 /* Parts of a pod spec that no loaded policy can honour yet: such a pod waits with a reason that names them. */
 enum maar_unsupported {
     MAAR_UNSUPPORTED_NONE = 0,
-    MAAR_UNSUPPORTED_POD_AFFINITY = 1 << 0,
-    MAAR_UNSUPPORTED_SPREAD = 1 << 1,
-    MAAR_UNSUPPORTED_VOLUMES = 1 << 2, /* persistent volume claims, ephemeral volumes */
-    MAAR_UNSUPPORTED_CLAIMS = 1 << 3,  /* dynamic resource claims */
+    MAAR_UNSUPPORTED_VOLUMES = 1 << 0, /* persistent volume claims, ephemeral volumes */
+    MAAR_UNSUPPORTED_CLAIMS = 1 << 1,  /* dynamic resource claims */
 };
 
 /* The scheduling part of a pod spec, shared by all pods of a class. */
@@ -526,6 +524,41 @@ static inline int64_t maar_node_future_idle(const struct maar_nodes *nodes, uint
     return nodes->idle[dim][slot] + nodes->releasing[dim][slot] - nodes->pipelined[dim][slot];
 }
 
+/* ---- pods by domain ------------------------------------------------------------------------------------------ */
+
+#define MAAR_NO_DOMAIN UINT32_MAX
+
+/* The nodes by the value of one label key. */
+struct maar_topology {
+    const char *key; /* "": every node is a domain of its own */
+    uint32_t n_domains;
+    const uint32_t *domain; /* [node slot], MAAR_NO_DOMAIN: no such node, or it lacks the key */
+};
+
+/* What is counted in a tally. Both functions are pure and depend on their arguments alone, so that the host can keep
+ * the sums beyond sessions. */
+struct maar_tally_kind {
+    const char *name;
+    bool only_affine;    /* only pods with pod (anti-)affinity of their own weigh anything */
+    bool counts_leaving; /* pods that are being deleted count until they have gone */
+    /* What each pod of class `other` weighs for `owner`; 0: nothing. `part` and `key` are those of the question. */
+    int64_t (*weigh)(const struct maar_class *owner, uint32_t part, const char *key,
+                     const struct maar_class *other);
+    /* Whether the node's pods count. NULL: those of every node that has the key. */
+    bool (*takes_part)(const struct maar_class *owner, uint32_t part,
+                       const struct maar_node_facts *node);
+};
+
+/* The weights of the pods on the nodes (Pipelined ones too), summed by domain; follows each placement. */
+struct maar_tally {
+    const struct maar_topology *topology;
+    const int64_t *sums;     /* [domain] */
+    const uint32_t *n_nodes; /* [domain] nodes that take part */
+    uint32_t n_domains;      /* domains with such a node */
+    int64_t total;
+    int64_t least; /* smallest sum among those domains, 0 without any; as of the question */
+};
+
 /* ---- the view ----------------------------------------------------------------------------------------------- */
 
 /* One session as one module instance sees it. */
@@ -546,6 +579,9 @@ struct maar_view {
     int64_t now_ns;
     const char *uid;    /* of the session */
     bool compatibility; /* `compatibility: volcano`: reproduce its quirks */
+    /* Topology keys in the terms of pods that have pod (anti-)affinity, each once. */
+    uint32_t n_affinity_keys;
+    const char *const *affinity_keys;
     /* This instance's rows, zeroed when the session opens; sizes as its descriptor says. Call host->touch before
      * each write, also in open. */
     char *node_rows;  /* [node slot] */

@@ -9,24 +9,7 @@
 
 #include <string.h>
 
-#include "kubernetes/text.h"
-
-/* NULL: the node has no such label. */
-static const char *label_value(const struct maar_node_facts *node, const char *key)
-{
-    for (uint32_t i = 0; i < node->n_labels; i++)
-        if (node->labels[i].key == key)
-            return node->labels[i].value;
-    return NULL;
-}
-
-static bool contains(const struct maar_requirement *requirement, const char *value)
-{
-    for (uint32_t i = 0; i < requirement->n_values; i++)
-        if (maar_text_is(requirement->values[i], value))
-            return true;
-    return false;
-}
+#include "kubernetes/labels.h"
 
 static bool is_name_field(const struct maar_requirement *requirement)
 {
@@ -39,7 +22,7 @@ static bool field_matches(const struct maar_requirement *requirement,
 {
     if (requirement->n_values != 1)
         return false;
-    bool is_in = contains(requirement, is_name_field(requirement) ? node->name : "");
+    bool is_in = maar_requirement_lists(requirement, is_name_field(requirement) ? node->name : "");
     switch (requirement->op) {
     case MAAR_OP_IN:
         return is_in;
@@ -56,13 +39,13 @@ static bool requirement_matches(const struct maar_requirement *requirement,
     if (requirement->is_field)
         return field_matches(requirement, node);
 
-    const char *value = label_value(node, requirement->key);
+    const char *value = maar_label_find(node->labels, node->n_labels, requirement->key);
     int64_t number;
     switch (requirement->op) {
     case MAAR_OP_IN:
-        return value && contains(requirement, value);
+        return value && maar_requirement_lists(requirement, value);
     case MAAR_OP_NOT_IN:
-        return requirement->n_values > 0 && !(value && contains(requirement, value));
+        return requirement->n_values > 0 && !(value && maar_requirement_lists(requirement, value));
     case MAAR_OP_EXISTS:
         return value != NULL;
     case MAAR_OP_DOES_NOT_EXIST:
@@ -88,7 +71,8 @@ bool maar_term_matches(const struct maar_selector_term *term, const struct maar_
 bool maar_pod_matches_node(const struct maar_pod_spec *spec, const struct maar_node_facts *node)
 {
     for (uint32_t i = 0; i < spec->n_node_selector; i++) {
-        const char *value = label_value(node, spec->node_selector[i].key);
+        const char *value =
+            maar_label_find(node->labels, node->n_labels, spec->node_selector[i].key);
         if (!value || !maar_text_is(value, spec->node_selector[i].value))
             return false;
     }
@@ -114,7 +98,7 @@ static bool term_leaves_a_name(const struct maar_selector_term *term)
         bool everywhere = true;
         for (uint32_t i = 0; i < term->n_requirements && everywhere; i++)
             if (is_name_field(&term->requirements[i]) && term->requirements[i].op == MAAR_OP_IN)
-                everywhere = contains(&term->requirements[i], first->values[v]);
+                everywhere = maar_requirement_lists(&term->requirements[i], first->values[v]);
         if (everywhere)
             return true;
     }

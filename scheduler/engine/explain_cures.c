@@ -89,7 +89,7 @@ static uint32_t find_template(struct maar_session *session, const struct maar_ta
         if (n == 0 || n < most || (n == most && !earlier))
             continue;
         uint8_t fit = MAAR_FIT_OK;
-        maar_run_filters(session, task, &slot, 1, &fit, false, true);
+        maar_run_filters(session, task, &slot, 1, &fit, MAAR_FILTER_STATIC);
         if (fit != MAAR_FIT_OK)
             continue;
         best = slot;

@@ -88,7 +88,7 @@ static size_t find_nearest(struct maar_session *session, const struct maar_task 
         if (!maar_bit_get(world->nodes.live, slot) || world->node_entries.data[slot]->fault)
             continue;
         uint8_t fit = MAAR_FIT_OK;
-        maar_run_filters(session, task, &slot, 1, &fit, false, false);
+        maar_run_filters(session, task, &slot, 1, &fit, MAAR_FILTER_ALL);
         struct near near = measure(session, task, flags, slot, fit);
         size_t at = n < N_NEAREST ? n++ : N_NEAREST;
         for (; at > 0 && is_nearer(world, &near, &best[at - 1]); at--)

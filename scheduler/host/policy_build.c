@@ -108,7 +108,7 @@ static int build_steps(struct maar_policy *policy, const struct maar_registry *r
 static bool is_indexable(uint32_t subject, uint32_t node)
 {
     return subject == MAAR_SUBJECT_CLASS && node != 0 &&
-           !(node & ~((uint32_t)MAAR_NODE_STATIC | MAAR_NODE_LOAD));
+           !(node & ~((uint32_t)MAAR_NODE_STATIC | MAAR_NODE_LOAD | MAAR_NODE_OTHERS));
 }
 
 static void add_filters(struct maar_policy *policy, struct maar_instance *instance)
@@ -122,6 +122,7 @@ static void add_filters(struct maar_policy *policy, struct maar_instance *instan
             maar_realloc(policy->filters, policy->n_filters + 1, sizeof *policy->filters);
         policy->filters[policy->n_filters++] = (struct maar_filter_use){instance, filter};
         policy->indexable &= is_indexable(filter->subject, filter->node);
+        policy->has_late |= (filter->node & MAAR_NODE_OTHERS) != 0;
     }
 }
 
@@ -135,8 +136,11 @@ static void add_scores(struct maar_policy *policy, struct maar_instance *instanc
         policy->scores = maar_realloc(policy->scores, policy->n_scores + 1, sizeof *policy->scores);
         policy->scores[policy->n_scores++] = (struct maar_score_use){instance, score};
         policy->indexable &= is_indexable(score->subject, score->node);
-        /* Raw values of an index are read again only when facts change. */
-        if (score->raw && score->node != MAAR_NODE_STATIC)
+        bool late = (score->node & MAAR_NODE_OTHERS) != 0;
+        policy->has_late |= late;
+        /* Raw values of an index are read again only when facts change; sums of an index know nothing of late
+         * scores. */
+        if (score->raw ? score->node != MAAR_NODE_STATIC && !late : late)
             policy->indexable = false;
     }
 }

@@ -203,7 +203,7 @@ size_t maar_world_check(const struct maar_world *world, struct maar_text *out)
     for (size_t i = 0; i < world->queue_slots.n; i++)
         check_queue(&recount, world->queue_slots.data[i]);
     check_totals(&recount);
-    return recount.n;
+    return recount.n + maar_tallies_check(world, out);
 }
 
 static uint64_t hash_job(const struct maar_world *world, const struct maar_job_entry *job,

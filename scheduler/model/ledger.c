@@ -138,6 +138,7 @@ void maar_ledger_link_node(struct maar_world *world, struct maar_task_entry *tas
     }
     publish_tasks(world, slot);
     count_node(world, &task->view, 1);
+    maar_tallies_count(world, task, 1);
     maar_nodes_touch(world, slot, false);
 }
 
@@ -148,6 +149,7 @@ void maar_ledger_unlink_node(struct maar_world *world, struct maar_task_entry *t
         return;
     struct maar_node_entry *node = world->node_entries.data[slot];
     count_node(world, &task->view, -1);
+    maar_tallies_count(world, task, -1);
     maar_vec_remove(&node->tasks, task->node_at);
     for (uint32_t i = task->node_at; i < node->tasks.n; i++)
         maar_task_entry(node->tasks.data[i])->node_at = i;

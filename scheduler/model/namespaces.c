@@ -22,7 +22,9 @@ static bool set_labels(struct maar_world *world, struct maar_namespace_entry *en
 {
     bool changed =
         maar_world_set_labels(world, &entry->view.labels, &entry->view.n_labels, labels, n);
-    world->namespace_version += changed;
+    /* Selectors of namespaces may name other pods now. */
+    if (changed)
+        maar_tallies_drop(world);
     return changed;
 }
 

@@ -123,4 +123,21 @@ void maar_ledger_count(struct maar_world *world, struct maar_task_entry *task, i
 void maar_ledger_link_node(struct maar_world *world, struct maar_task_entry *task, uint32_t at);
 void maar_ledger_unlink_node(struct maar_world *world, struct maar_task_entry *task);
 
+/* tally.c: pods by domain */
+void maar_tallies_init(struct maar_world *world);
+void maar_tallies_fini(struct maar_world *world);
+/* A class came, with its spec and labels, or goes. */
+void maar_tallies_add_class(struct maar_world *world, struct maar_class_entry *cls);
+void maar_tallies_remove_class(struct maar_world *world, struct maar_class_entry *cls);
+/* Forgets all: they are made anew when they are asked for. After a change of what weights depend on. */
+void maar_tallies_drop(struct maar_world *world);
+/* Before a session: the affinity keys are up to date, what was long not asked for goes when memory is short. */
+void maar_tallies_prepare(struct maar_world *world);
+/* Counts a task that came to its node (sign 1), as it is now, or takes out (-1) what was counted. */
+void maar_tallies_count(struct maar_world *world, struct maar_task_entry *task, int sign);
+/* Counts it anew when it counts otherwise than before. */
+void maar_tallies_recount(struct maar_world *world, struct maar_task_entry *task);
+/* Recounts every tally that is kept; appends a line per difference, returns their number. */
+size_t maar_tallies_check(const struct maar_world *world, struct maar_text *out);
+
 #endif

@@ -27,6 +27,7 @@ static uint32_t n_projected(const struct maar_world *world, const struct maar_la
 /* Keys are only added, so a class that has as many labels as are projected has the right ones. */
 static void reclass(struct maar_world *world)
 {
+    maar_tallies_drop(world);
     size_t at = 0;
     void *value;
     while (maar_map_next(world->tasks_by_uid, &at, NULL, NULL, &value)) {

@@ -275,6 +275,7 @@ static bool apply_status(struct maar_world *world, struct maar_task_entry *task,
     task->bind_in_flight = false;
     task->evict_requested = false;
     move_to(world, task, status, pod->node_name);
+    maar_tallies_recount(world, task);
     return task->view.status != before || task->view.node != node_before ||
            task->waiting_node != waiting_before;
 }

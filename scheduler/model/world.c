@@ -31,6 +31,7 @@ struct maar_world *maar_world_create(const struct maar_world_options *options)
     world->dims.policy_scale = world->dim_scales;
     world->row_width = 8;
     maar_nodes_init(world);
+    maar_tallies_init(world);
     maar_world_dim(world, "cpu");
     maar_world_dim(world, "memory");
     maar_world_dim(world, "pods");
@@ -83,6 +84,7 @@ void maar_world_destroy(struct maar_world *world)
     maar_map_destroy(world->label_sets);
     maar_map_destroy(world->sub_jobs_by_uid);
     maar_map_destroy(world->waiting_nodes);
+    maar_tallies_fini(world);
     maar_strings_destroy(world->strings);
     free(world->default_queue);
     free(world);
@@ -322,6 +324,7 @@ static int compare_queues(const void *l, const void *r)
 void maar_world_prepare(struct maar_world *world)
 {
     maar_nodes_rank(world);
+    maar_tallies_prepare(world);
     if (world->jobs_stale) {
         maar_vec_clear(&world->sorted_jobs);
         for (size_t i = 0; i < world->job_slots.n; i++) {

@@ -21,7 +21,16 @@
 #include "model/undo.h"
 
 struct maar_label_set;
+struct maar_tally_entry;
+struct maar_topology_entry;
 struct maar_write;
+
+/* How a pod on a node counts in tallies. */
+enum maar_tallied {
+    MAAR_TALLIED_NOT,     /* evicted by us, or on no node */
+    MAAR_TALLIED_LEAVING, /* being deleted */
+    MAAR_TALLIED,
+};
 
 /* Room on a node that a task holds beyond a session: after an eviction made for it, or a nomination. */
 struct maar_reservation {
@@ -47,6 +56,7 @@ struct maar_task_entry {
     bool evict_requested; /* Releasing by us; released_ns is not observed yet */
     bool bind_failed;     /* its last binding was refused: it is placed again before other work */
     bool loose;           /* in world->loose, at job_at */
+    uint8_t tallied;      /* enum maar_tallied, as it was counted */
     char *
         nominated_name; /* status.nominatedNodeName; NULL: none. Such tasks are in world->nominated */
     /* Annotations that plugins merge into the binding, session's arena; NULL: none. */
@@ -174,10 +184,19 @@ struct maar_namespace_entry {
     uint32_t n_classes;
 };
 
+/* A tally in which the pods of a class weigh something. */
+struct maar_tally_use {
+    struct maar_tally_entry *tally;
+    int64_t weight;
+};
+
 struct maar_class_entry {
     struct maar_class view;
-    struct maar_arena *arena; /* owns spec, labels, annotations, request */
-    uint64_t id;              /* never reused */
+    bool is_affine; /* has pod (anti-)affinity terms */
+    MAAR_VEC(struct maar_tally_use) tally_uses;
+    MAAR_VEC(struct maar_tally_entry *) tallies; /* asked for this class */
+    struct maar_arena *arena;                    /* owns spec, labels, annotations, request */
+    uint64_t id;                                 /* never reused */
     char *key;
     size_t key_n;
     MAAR_VEC(uint32_t) strings; /* references held by the view's texts */
@@ -200,7 +219,6 @@ struct maar_world {
     struct maar_map *nodes_by_name;               /* -> slot + 1 */
     struct maar_map *priority_classes;            /* -> struct maar_priority_class_record */
     struct maar_map *namespaces;                  /* -> struct maar_namespace_entry */
-    uint64_t namespace_version;                   /* grows when labels of a namespace change */
     struct maar_map *classes_by_key;              /* -> struct maar_class_entry */
     struct maar_map *label_sets;                  /* -> struct maar_label_set */
     struct maar_map *sub_jobs_by_uid;             /* -> struct maar_sub_job_entry */
@@ -214,6 +232,15 @@ struct maar_world {
     MAAR_VEC(struct maar_class_entry *) class_slots; /* NULL: free */
     uint64_t next_class_id;
     struct maar_map *projected_keys; /* label keys that split classes, the values mean nothing */
+    /* Pods by domain (tally.c). */
+    struct maar_map *topologies; /* key -> struct maar_topology_entry */
+    MAAR_VEC(struct maar_tally_entry *) tallies;
+    MAAR_VEC(struct maar_class_entry *) affine_classes;
+    MAAR_VEC(const char *) affinity_keys; /* topology keys of their terms */
+    bool affinity_keys_stale;
+    size_t tally_bytes;
+    uint64_t tally_clock;
+    uint64_t facts_version; /* grows when facts of some node change, or a node comes or goes */
     /* Nodes. */
     struct maar_nodes nodes;
     MAAR_VEC(struct maar_node_entry *) node_entries; /* [slot], NULL: free */
@@ -286,6 +313,13 @@ void maar_world_evict_done(struct maar_world *world, const char *uid, bool ok);
 
 /* A status write about the pod or PodGroup was submitted (sent) or answered. */
 void maar_world_status_sent(struct maar_world *world, const struct maar_write *write, bool sent);
+
+/* The tally of that kind for the class, made when it is asked for the first time (tally.c); NULL as in
+ * maar_host.tally. */
+const struct maar_tally *maar_world_tally(struct maar_world *world,
+                                          const struct maar_tally_kind *kind,
+                                          const struct maar_class *owner, uint32_t part,
+                                          const char *key);
 
 /* Holds room on a node for a pending task beyond sessions: it becomes Pipelined there. */
 void maar_world_reserve(struct maar_world *world, struct maar_task *task, uint32_t node,

@@ -40,7 +40,7 @@ static bool explain_node(struct maar_session *session, const struct maar_task *t
     for (size_t i = 0; i < policy->n_filters; i++) {
         const struct maar_filter_use *use = &policy->filters[i];
         uint8_t fit = MAAR_FIT_OK;
-        if (!use->instance->open || (refuser && refuser != use->instance))
+        if ((refuser && refuser != use->instance) || !maar_filter_applies(use, task))
             continue;
         use->filter->fit(use->instance->self, &use->instance->view, task, &slot, 1, &fit);
         if (fit == MAAR_FIT_OK)

@@ -34,22 +34,35 @@ bool maar_fits_future(const struct maar_nodes *nodes, const struct maar_resource
     return true;
 }
 
-static bool is_static(uint32_t node_axes)
+static uint32_t kind_of(const struct maar_filter *filter)
 {
-    return node_axes == MAAR_NODE_STATIC;
+    if (filter->node == MAAR_NODE_STATIC)
+        return MAAR_FILTER_STATIC;
+    return filter->node & MAAR_NODE_OTHERS ? MAAR_FILTER_LATE : MAAR_FILTER_LOAD;
+}
+
+bool maar_filter_applies(const struct maar_filter_use *use, const struct maar_task *task)
+{
+    const struct maar_instance *instance = use->instance;
+    return instance->open &&
+           !(use->filter->skip && use->filter->skip(instance->self, &instance->view, task));
+}
+
+bool maar_score_applies(const struct maar_score_use *use, const struct maar_task *task)
+{
+    const struct maar_instance *instance = use->instance;
+    return instance->open &&
+           !(use->score->skip && use->score->skip(instance->self, &instance->view, task));
 }
 
 void maar_run_filters(struct maar_session *session, const struct maar_task *task,
-                      const uint32_t *nodes, size_t n, uint8_t *fit, bool load_only,
-                      bool static_only)
+                      const uint32_t *nodes, size_t n, uint8_t *fit, uint32_t kinds)
 {
     struct maar_policy *policy = session->policy;
     for (size_t i = 0; i < policy->n_filters; i++) {
         const struct maar_filter_use *use = &policy->filters[i];
-        bool fixed = is_static(use->filter->node);
-        if (!use->instance->open || (load_only && fixed) || (static_only && !fixed))
-            continue;
-        use->filter->fit(use->instance->self, &use->instance->view, task, nodes, n, fit);
+        if ((kind_of(use->filter) & kinds) && maar_filter_applies(use, task))
+            use->filter->fit(use->instance->self, &use->instance->view, task, nodes, n, fit);
     }
 }
 
@@ -65,6 +78,25 @@ void maar_run_local_scores(struct maar_session *session, const struct maar_task 
             use->score->score(use->instance->self, &use->instance->view, task, nodes, n,
                               use->score->phase == MAAR_SCORE_NODE ? node_sum : batch_sum);
     }
+}
+
+void maar_add_normalised(const struct maar_score_use *use, const struct maar_task *task,
+                         const int64_t *raw, size_t n, double *batch_sum)
+{
+    const struct maar_score *score = use->score;
+    bool any = false;
+    int64_t min = 0, max = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (raw[i] == MAAR_RAW_NONE)
+            continue;
+        min = !any || raw[i] < min ? raw[i] : min;
+        max = !any || raw[i] > max ? raw[i] : max;
+        any = true;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (raw[i] != MAAR_RAW_NONE)
+            batch_sum[i] +=
+                score->normalise(use->instance->self, &use->instance->view, task, raw[i], min, max);
 }
 
 /* A score that is no number counts as none. */

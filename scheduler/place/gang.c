@@ -59,7 +59,7 @@ static struct maar_choice choose_nominated(const struct placing *p, const struct
         !maar_fits_future(nodes, &task->cls->request, node))
         return none;
     uint8_t fit = MAAR_FIT_OK;
-    maar_run_filters(p->session, task, &node, 1, &fit, false, false);
+    maar_run_filters(p->session, task, &node, 1, &fit, MAAR_FILTER_ALL);
     if (fit != MAAR_FIT_OK)
         return none;
     return (struct maar_choice){node, !maar_fits_idle(nodes, &task->cls->request, node)};

@@ -49,8 +49,12 @@ struct maar_place {
     MAAR_VEC(struct class_index *) indexes;
     size_t n_bytes;
     uint64_t clock;
-    /* Scratch for scans of all nodes. */
+    /* Scratch for scans of all nodes, n_nodes entries each. */
     uint32_t *nodes;
+    uint8_t *fit;
+    int64_t *raw;
+    double *node_sum;
+    double *batch_sum;
     uint32_t n_nodes;
 };
 
@@ -93,6 +97,10 @@ void maar_place_destroy(struct maar_place *place)
         destroy_index(place->indexes.data[i]);
     maar_vec_fini(&place->indexes);
     free(place->nodes);
+    free(place->fit);
+    free(place->raw);
+    free(place->node_sum);
+    free(place->batch_sum);
     free(place);
 }
 
@@ -291,11 +299,11 @@ static void refresh(struct maar_session *session, struct class_index *index,
     if (live) {
         if (facts) {
             index->static_fit[slot] = MAAR_FIT_OK;
-            maar_run_filters(session, task, &slot, 1, &index->static_fit[slot], false, true);
+            maar_run_filters(session, task, &slot, 1, &index->static_fit[slot], MAAR_FILTER_STATIC);
         }
         fit = index->static_fit[slot];
         if (fit == MAAR_FIT_OK)
-            maar_run_filters(session, task, &slot, 1, &fit, true, false);
+            maar_run_filters(session, task, &slot, 1, &fit, MAAR_FILTER_LOAD);
         next = tier_of(session, index, task, slot, fit);
     }
     bool dirty[TIERS] = {false, false};
@@ -342,18 +350,33 @@ static void allocate_columns(struct class_index *index, uint32_t n)
         index->terms[i].raw = maar_calloc(want, sizeof(int64_t));
 }
 
+static bool is_late(const struct maar_score_use *use)
+{
+    return (use->score->node & MAAR_NODE_OTHERS) != 0;
+}
+
 static void choose_terms(struct maar_session *session, struct class_index *index,
                          const struct maar_task *task)
 {
     index->n_terms = 0;
     for (size_t i = 0; i < session->policy->n_scores; i++) {
         const struct maar_score_use *use = &session->policy->scores[i];
-        if (!use->instance->open || !use->score->raw)
-            continue;
-        if (use->score->skip && use->score->skip(use->instance->self, &use->instance->view, task))
+        if (!use->score->raw || is_late(use) || !maar_score_applies(use, task))
             continue;
         index->terms[index->n_terms++] = (struct term){.use = use};
     }
+}
+
+static void reserve_scratch(struct maar_place *place, uint32_t n)
+{
+    if (place->n_nodes >= n)
+        return;
+    place->nodes = maar_realloc(place->nodes, n, sizeof *place->nodes);
+    place->fit = maar_realloc(place->fit, n, sizeof *place->fit);
+    place->raw = maar_realloc(place->raw, n, sizeof *place->raw);
+    place->node_sum = maar_realloc(place->node_sum, n, sizeof *place->node_sum);
+    place->batch_sum = maar_realloc(place->batch_sum, n, sizeof *place->batch_sum);
+    place->n_nodes = n;
 }
 
 /* Everything from scratch: the hooks see all live nodes in one call. */
@@ -372,10 +395,7 @@ static void rebuild(struct maar_session *session, struct class_index *index,
     index->generation = session->policy->generation;
     index->seen = maar_world_touched_end(session->world);
 
-    if (place->n_nodes < nodes->n_slots) {
-        place->nodes = maar_realloc(place->nodes, nodes->n_slots, sizeof *place->nodes);
-        place->n_nodes = nodes->n_slots;
-    }
+    reserve_scratch(place, nodes->n_slots);
     size_t n = 0;
     for (uint32_t slot = 0; slot < nodes->n_slots; slot++) {
         index->at[slot] = NOT_IN_HEAP;
@@ -386,27 +406,23 @@ static void rebuild(struct maar_session *session, struct class_index *index,
     }
     if (n == 0)
         return;
-    uint8_t *fit = maar_calloc(n, 1);
-    maar_run_filters(session, task, place->nodes, n, fit, false, true);
+    uint8_t *fit = place->fit;
+    memset(fit, MAAR_FIT_OK, n);
+    maar_run_filters(session, task, place->nodes, n, fit, MAAR_FILTER_STATIC);
     for (size_t i = 0; i < n; i++)
         index->static_fit[place->nodes[i]] = fit[i];
-    maar_run_filters(session, task, place->nodes, n, fit, true, false);
-    double *sums = maar_calloc(2 * n, sizeof *sums);
-    maar_run_local_scores(session, task, place->nodes, n, sums, sums + n);
-    int64_t *raw = maar_calloc(n, sizeof *raw);
-    read_raw(index, task, place->nodes, n, raw);
+    maar_run_filters(session, task, place->nodes, n, fit, MAAR_FILTER_LOAD);
+    maar_run_local_scores(session, task, place->nodes, n, place->node_sum, place->batch_sum);
+    read_raw(index, task, place->nodes, n, place->raw);
     for (size_t i = 0; i < n; i++) {
         uint32_t slot = place->nodes[i];
-        index->node_sum[slot] = sums[i];
-        index->batch_sum[slot] = sums[n + i];
+        index->node_sum[slot] = place->node_sum[i];
+        index->batch_sum[slot] = place->batch_sum[i];
         uint32_t tier = tier_of(session, index, task, slot, fit[i]);
         index->tier[slot] = (uint8_t)tier;
         if (tier != TIER_NONE)
             index->heaps[tier].slots[index->heaps[tier].n++] = slot;
     }
-    free(raw);
-    free(sums);
-    free(fit);
     for (uint32_t t = 0; t < TIERS; t++)
         rescore(session, index, task, t);
 }
@@ -467,14 +483,142 @@ static struct class_index *get_index(struct maar_session *session, const struct 
     return index;
 }
 
+/* ---- what depends on other nodes ---- */
+
+struct late {
+    bool filters; /* some may refuse */
+    bool scores;  /* some say something */
+};
+
+static struct late find_late(const struct maar_session *session, const struct maar_task *task)
+{
+    const struct maar_policy *policy = session->policy;
+    struct late late = {false, false};
+    for (size_t i = 0; policy->has_late && i < policy->n_filters && !late.filters; i++)
+        late.filters = (policy->filters[i].filter->node & MAAR_NODE_OTHERS) &&
+                       maar_filter_applies(&policy->filters[i], task);
+    for (size_t i = 0; policy->has_late && i < policy->n_scores && !late.scores; i++)
+        late.scores = is_late(&policy->scores[i]) && maar_score_applies(&policy->scores[i], task);
+    return late;
+}
+
+/* The members of a heap that the late filters let pass, in place->nodes. */
+static size_t filter_late(struct maar_session *session, const struct class_index *index,
+                          const struct maar_task *task, uint32_t tier)
+{
+    struct maar_place *place = session->place;
+    const struct heap *heap = &index->heaps[tier];
+    reserve_scratch(place, heap->n);
+    if (heap->n == 0)
+        return 0;
+    memcpy(place->nodes, heap->slots, heap->n * sizeof *place->nodes);
+    memset(place->fit, MAAR_FIT_OK, heap->n);
+    maar_run_filters(session, task, place->nodes, heap->n, place->fit, MAAR_FILTER_LATE);
+    size_t n = 0;
+    for (uint32_t i = 0; i < heap->n; i++)
+        if (place->fit[i] == MAAR_FIT_OK)
+            place->nodes[n++] = place->nodes[i];
+    return n;
+}
+
+/* Among fewer nodes a normalised score has the extremes that it has among all members: their scores hold. */
+static bool keeps_extremes(const struct class_index *index, uint32_t tier, const uint32_t *nodes,
+                           size_t n)
+{
+    for (uint32_t i = 0; i < index->n_terms; i++) {
+        const struct term *term = &index->terms[i];
+        int64_t min = term->raw[nodes[0]], max = min;
+        for (size_t k = 1; k < n; k++) {
+            int64_t raw = term->raw[nodes[k]];
+            min = raw < min ? raw : min;
+            max = raw > max ? raw : max;
+        }
+        if (min != term->min[tier] || max != term->max[tier])
+            return false;
+    }
+    return true;
+}
+
+/* The scores of place->nodes[0..n) among themselves, into place->batch_sum. Same order of additions as the plain
+ * path. */
+static void score_late(struct maar_session *session, const struct class_index *index,
+                       const struct maar_task *task, size_t n)
+{
+    struct maar_place *place = session->place;
+    uint32_t next_term = 0;
+    for (size_t i = 0; i < n; i++)
+        place->batch_sum[i] = index->batch_sum[place->nodes[i]];
+    for (size_t s = 0; s < session->policy->n_scores; s++) {
+        const struct maar_score_use *use = &session->policy->scores[s];
+        if (!use->score->raw)
+            continue;
+        if (next_term < index->n_terms && index->terms[next_term].use == use) {
+            const int64_t *raw = index->terms[next_term++].raw;
+            for (size_t i = 0; i < n; i++)
+                place->raw[i] = raw[place->nodes[i]];
+        } else if (is_late(use) && maar_score_applies(use, task)) {
+            memset(place->raw, 0, n * sizeof *place->raw);
+            use->score->raw(use->instance->self, &use->instance->view, task, place->nodes, n,
+                            place->raw);
+        } else {
+            continue;
+        }
+        maar_add_normalised(use, task, place->raw, n, place->batch_sum);
+    }
+    for (size_t i = 0; i < n; i++)
+        place->batch_sum[i] =
+            maar_total_score(session, index->node_sum[place->nodes[i]], place->batch_sum[i]);
+}
+
+/* The best of place->nodes[0..n) by place->batch_sum. */
+static uint32_t best_of(const struct maar_session *session, size_t n)
+{
+    const struct maar_place *place = session->place;
+    const uint32_t *rank = session->world->nodes.name_rank;
+    uint32_t best = place->nodes[0];
+    double best_score = place->batch_sum[0];
+    for (size_t i = 1; i < n; i++) {
+        uint32_t slot = place->nodes[i];
+        double score = place->batch_sum[i];
+        if (score < best_score || (score == best_score && rank[slot] > rank[best]))
+            continue;
+        best = slot;
+        best_score = score;
+    }
+    return best;
+}
+
+/* MAAR_NO_NODE when no member passes. */
+static uint32_t choose_late(struct maar_session *session, const struct class_index *index,
+                            const struct maar_task *task, uint32_t tier, bool scores)
+{
+    struct maar_place *place = session->place;
+    size_t n = filter_late(session, index, task, tier);
+    if (n == 0)
+        return MAAR_NO_NODE;
+    if (!scores && keeps_extremes(index, tier, place->nodes, n))
+        for (size_t i = 0; i < n; i++)
+            place->batch_sum[i] = index->score[place->nodes[i]];
+    else
+        score_late(session, index, task, n);
+    return best_of(session, n);
+}
+
 struct maar_choice maar_index_choose(struct maar_session *session, const struct maar_task *task,
                                      uint32_t flags)
 {
     struct class_index *index = get_index(session, task, flags);
-    if (index->heaps[0].n > 0)
-        return (struct maar_choice){index->heaps[0].slots[0], false};
-    if (!(flags & MAAR_PLACE_IDLE_ONLY) && index->heaps[1].n > 0)
-        return (struct maar_choice){index->heaps[1].slots[0], true};
+    struct late late = find_late(session, task);
+    uint32_t n_tiers = flags & MAAR_PLACE_IDLE_ONLY ? 1 : TIERS;
+    for (uint32_t t = 0; t < n_tiers; t++) {
+        if (index->heaps[t].n == 0)
+            continue;
+        uint32_t node = late.filters || late.scores
+                            ? choose_late(session, index, task, t, late.scores)
+                            : index->heaps[t].slots[0];
+        if (node != MAAR_NO_NODE)
+            return (struct maar_choice){node, t == 1};
+    }
     return (struct maar_choice){MAAR_NO_NODE, false};
 }
 

@@ -98,7 +98,7 @@ void maar_lacking_nodes(struct maar_session *session, const struct maar_job *job
         uint8_t fit = MAAR_FIT_OK;
         if (!maar_bit_get(nodes->live, slot))
             continue;
-        maar_run_filters(session, task, &slot, 1, &fit, false, true);
+        maar_run_filters(session, task, &slot, 1, &fit, MAAR_FILTER_STATIC);
         if (fit == MAAR_FIT_OK)
             lacked |= short_on_node(nodes, &task->cls->request, slot);
     }

@@ -37,13 +37,25 @@ bool maar_fits_idle(const struct maar_nodes *nodes, const struct maar_resource *
                     uint32_t slot);
 bool maar_fits_future(const struct maar_nodes *nodes, const struct maar_resource *request,
                       uint32_t slot);
-/* Raises fit[i] by every filter whose axes meet `axes` (0: all). */
+enum maar_filter_kind {
+    MAAR_FILTER_STATIC = 1 << 0, /* depends on facts of the node alone */
+    MAAR_FILTER_LOAD = 1 << 1,
+    MAAR_FILTER_LATE = 1 << 2, /* depends on other nodes: asked afresh for each task */
+    MAAR_FILTER_ALL = 7,
+};
+/* Raises fit[i] by every filter of the kinds. */
 void maar_run_filters(struct maar_session *session, const struct maar_task *task,
-                      const uint32_t *nodes, size_t n, uint8_t *fit, bool load_only,
-                      bool static_only);
+                      const uint32_t *nodes, size_t n, uint8_t *fit, uint32_t kinds);
+/* The filter is open and may refuse the task somewhere. */
+bool maar_filter_applies(const struct maar_filter_use *use, const struct maar_task *task);
+/* The same for a normalised score. */
+bool maar_score_applies(const struct maar_score_use *use, const struct maar_task *task);
 /* Sums of the two phases without the normalised scores, written to node_sum and batch_sum. */
 void maar_run_local_scores(struct maar_session *session, const struct maar_task *task,
                            const uint32_t *nodes, size_t n, double *node_sum, double *batch_sum);
+/* Adds the normalised contributions of raw values among n candidates. */
+void maar_add_normalised(const struct maar_score_use *use, const struct maar_task *task,
+                         const int64_t *raw, size_t n, double *batch_sum);
 double maar_total_score(struct maar_session *session, double node_sum, double batch_sum);
 
 /* gang.c: whatever the nodes, the task cannot be placed now */

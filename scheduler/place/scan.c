@@ -29,7 +29,7 @@ static size_t filter_nodes(struct maar_session *session, const struct maar_task 
             maar_bit_set(refused, slot);
     }
     uint8_t *fit = maar_calloc(n ? n : 1, 1);
-    maar_run_filters(session, task, nodes, n, fit, false, false);
+    maar_run_filters(session, task, nodes, n, fit, MAAR_FILTER_ALL);
     size_t n_fit = 0;
     for (size_t i = 0; i < n; i++) {
         if (fit[i] == MAAR_FIT_OK)
@@ -68,20 +68,9 @@ static size_t split(struct maar_session *session, const struct maar_task *task, 
 static void add_normalised(const struct maar_score_use *use, const struct maar_task *task,
                            const uint32_t *nodes, size_t n, double *batch_sum)
 {
-    const struct maar_score *score = use->score;
-    void *self = use->instance->self;
-    const struct maar_view *view = &use->instance->view;
-    if (score->skip && score->skip(self, view, task))
-        return;
     int64_t *raw = maar_calloc(n, sizeof *raw);
-    score->raw(self, view, task, nodes, n, raw);
-    int64_t min = raw[0], max = raw[0];
-    for (size_t i = 1; i < n; i++) {
-        min = raw[i] < min ? raw[i] : min;
-        max = raw[i] > max ? raw[i] : max;
-    }
-    for (size_t i = 0; i < n; i++)
-        batch_sum[i] += score->normalise(self, view, task, raw[i], min, max);
+    use->score->raw(use->instance->self, &use->instance->view, task, nodes, n, raw);
+    maar_add_normalised(use, task, raw, n, batch_sum);
     free(raw);
 }
 
@@ -92,7 +81,7 @@ static void score_nodes(struct maar_session *session, const struct maar_task *ta
     maar_run_local_scores(session, task, nodes, n, scores, batch_sum);
     for (size_t i = 0; i < session->policy->n_scores; i++) {
         const struct maar_score_use *use = &session->policy->scores[i];
-        if (use->instance->open && use->score->raw)
+        if (use->score->raw && maar_score_applies(use, task))
             add_normalised(use, task, nodes, n, batch_sum);
     }
     for (size_t i = 0; i < n; i++)

@@ -66,8 +66,10 @@ struct maar_policy {
     size_t n_scores;
     struct maar_score_use *scores;
     bool has_best_node;
-    /* Every filter and score depends on nothing but class, static facts and own load: classes can be indexed. */
+    /* Every filter and score depends on nothing but class, static facts and load: classes can be indexed. What
+     * depends on the load of other nodes is asked late, for the nodes of the index. */
     bool indexable;
+    bool has_late; /* some filter or score is asked late */
     /* Changes with everything that an index was computed with. */
     uint64_t generation;
     uint64_t open_set; /* which instances were open in the last session */

@@ -40,6 +40,8 @@ static void set_view(struct maar_session *session, struct maar_view *view)
     view->total_present = world->total_present;
     view->now_ns = session->now_ns;
     view->uid = session->uid;
+    view->n_affinity_keys = (uint32_t)world->affinity_keys.n;
+    view->affinity_keys = world->affinity_keys.data;
     view->compatibility = session->policy->conf->compatibility_volcano;
 }
 
@@ -296,6 +298,14 @@ static void host_assignment_annotate(struct maar_assignment *assignment, const c
     assignment->n_annotations = n + 1;
 }
 
+static const struct maar_tally *host_tally(void *context, const struct maar_tally_kind *kind,
+                                           const struct maar_class *owner, uint32_t part,
+                                           const char *key)
+{
+    const struct maar_session *session = context;
+    return maar_world_tally(session->world, kind, owner, part, key);
+}
+
 static void host_queue_amount(void *context, const struct maar_queue *queue, const char *set,
                               uint32_t dim, double value)
 {
@@ -343,4 +353,5 @@ const struct maar_host maar_session_host = {
     .assignment_annotate = host_assignment_annotate,
     .queue_amount = host_queue_amount,
     .reason_limit = host_reason_limit,
+    .tally = host_tally,
 };

@@ -328,11 +328,6 @@ void maar_affinity_finish(struct maar_decoder *decoder, struct maar_affinity_dra
     struct maar_pod_spec *spec = &decoder->record->pod.spec;
     const struct maar_pod_affinity_draft *pro = &draft->affinity;
     const struct maar_pod_affinity_draft *anti = &draft->anti_affinity;
-    if (pro->required.n > 0 || pro->preferred.n > 0 || anti->required.n > 0 ||
-        anti->preferred.n > 0)
-        spec->unsupported |= MAAR_UNSUPPORTED_POD_AFFINITY;
-    if (draft->n_spread > 0)
-        spec->unsupported |= MAAR_UNSUPPORTED_SPREAD;
     if (size_of(draft) > MAAR_WIRE_AFFINITY_MAX) {
         maar_decoder_fault(decoder, &spec_at,
                            "more than %u terms and values in pod affinity and topology spread",

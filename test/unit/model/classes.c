@@ -92,7 +92,7 @@ static void change_annotation(struct maar_record *r)
 
 static void change_unsupported(struct maar_record *r)
 {
-    r->pod.spec.unsupported = MAAR_UNSUPPORTED_SPREAD;
+    r->pod.spec.unsupported = MAAR_UNSUPPORTED_CLAIMS;
 }
 
 static void change_overhead(struct maar_record *r)

@@ -99,6 +99,9 @@ struct fake {
     /* What the host answers. */
     const char *fit_error;
     uint32_t n_schedulable;
+    /* The namespace of all classes, without labels. */
+    struct maar_namespace space;
+    const char *affinity_keys[8];
 };
 
 static const char *const fake_dim_names[FAKE_DIMS] = {"cpu", "memory", "pods", "nvidia.com/gpu",
@@ -287,6 +290,55 @@ static inline uint32_t fake_job_n_schedulable(void *session, const struct maar_j
     return f->n_schedulable;
 }
 
+/* Counted afresh for each question, from the tasks. */
+static inline const struct maar_tally *fake_tally(void *session, const struct maar_tally_kind *kind,
+                                                  const struct maar_class *owner, uint32_t part,
+                                                  const char *key)
+{
+    struct fake *f = session;
+    struct maar_topology *topology = fake_alloc(f, sizeof *topology);
+    struct maar_tally *tally = fake_alloc(f, sizeof *tally);
+    uint32_t *domain = fake_alloc(f, FAKE_MAX * sizeof *domain);
+    int64_t *sums = fake_alloc(f, FAKE_MAX * sizeof *sums);
+    uint32_t *n_nodes = fake_alloc(f, FAKE_MAX * sizeof *n_nodes);
+    const char *values[FAKE_MAX];
+    *topology = (struct maar_topology){.key = key, .domain = domain};
+    *tally = (struct maar_tally){.topology = topology, .sums = sums, .n_nodes = n_nodes};
+    for (uint32_t n = 0; n < f->nodes.n_slots; n++) {
+        const char *value = *key ? NULL : f->facts[n].name;
+        for (uint32_t i = 0; i < f->facts[n].n_labels; i++)
+            value = f->facts[n].labels[i].key == key ? f->facts[n].labels[i].value : value;
+        uint32_t d = 0;
+        while (value && d < topology->n_domains && values[d] != value)
+            d++;
+        domain[n] = value ? d : MAAR_NO_DOMAIN;
+        if (value && d == topology->n_domains)
+            values[topology->n_domains++] = value;
+        if (value && (!kind->takes_part || kind->takes_part(owner, part, &f->facts[n])))
+            tally->n_domains += n_nodes[d]++ == 0;
+    }
+    bool any = false;
+    for (uint32_t i = 0; i < f->n_tasks; i++) {
+        const struct maar_task *task = f->tasks[i];
+        int64_t weight = kind->weigh(owner, part, key, task->cls);
+        any |= weight != 0;
+        if (task->node == MAAR_NO_NODE || domain[task->node] == MAAR_NO_DOMAIN ||
+            (task->status == MAAR_TASK_RELEASING && !kind->counts_leaving) ||
+            (kind->takes_part && !kind->takes_part(owner, part, &f->facts[task->node])))
+            continue;
+        sums[domain[task->node]] += weight;
+        tally->total += weight;
+    }
+    bool found = false;
+    for (uint32_t d = 0; d < topology->n_domains; d++) {
+        if (n_nodes[d] > 0 && (!found || sums[d] < tally->least)) {
+            tally->least = sums[d];
+            found = true;
+        }
+    }
+    return kind->only_affine && !any ? NULL : tally;
+}
+
 /* ---- life ------------------------------------------------------------------------------------ */
 
 /* Loads the plugin and makes an instance of it; pairs may be NULL. */
@@ -311,6 +363,7 @@ static inline struct fake *fake_new(const char *plugin, const char *const *pairs
         .job_condition = fake_job_condition,
         .job_fit_error = fake_job_fit_error,
         .job_n_schedulable = fake_job_n_schedulable,
+        .tally = fake_tally,
     };
     f->dims = (struct maar_dims){FAKE_DIMS, fake_dim_names, fake_scales};
     for (size_t c = 0; c < 5; c++)
@@ -512,8 +565,10 @@ static inline struct maar_class *fake_class(struct fake *f, int64_t cpu, int64_t
     struct maar_class *cls = fake_alloc(f, sizeof *cls);
     struct maar_pod_spec *spec = fake_alloc(f, sizeof *spec);
     spec->priority_class = spec->scheduler_name = spec->preemption_policy = "";
+    f->space.name = fake_intern(f, "default");
     *cls = (struct maar_class){
-        .ns = fake_intern(f, "default"),
+        .ns = f->space.name,
+        .space = &f->space,
         .spec = spec,
         .request = fake_resource(f, cpu, memory, 1, gpu ? gpu : -1, storage ? storage : -1),
         .best_effort = cpu == 0 && memory == 0 && gpu == 0 && storage == 0,

@@ -12,11 +12,12 @@ static struct fake *f;
 /* The arguments of an instance in which one score has a weight. */
 static void begin_with(const char *key, const char *weight)
 {
-    static const char *const keys[] = {"leastrequested.weight", "mostrequested.weight",
+    static const char *const keys[] = {"leastrequested.weight",   "mostrequested.weight",
                                        "balancedresource.weight", "nodeaffinity.weight",
-                                       "tainttoleration.weight"};
-    const char *pairs[11] = {NULL};
-    for (size_t i = 0; i < 5; i++) {
+                                       "tainttoleration.weight",  "podaffinity.weight",
+                                       "podtopologyspread.weight"};
+    const char *pairs[15] = {NULL};
+    for (size_t i = 0; i < 7; i++) {
         pairs[2 * i] = keys[i];
         pairs[2 * i + 1] = strcmp(keys[i], key) == 0 ? weight : "0";
     }
@@ -239,7 +240,9 @@ static void nodeorder_default_weights(void **state)
                 {"NodeResourcesFit_MostAllocated", false},
                 {"NodeResourcesBalancedAllocation", true},
                 {"NodeAffinity", true},
-                {"TaintToleration", true}};
+                {"TaintToleration", true},
+                {"InterPodAffinity", true},
+                {"PodTopologySpread", true}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_int_equal(score_row(rows[i].name)->active(f->self), rows[i].active);
     assert_true(score_row("NodeAffinity")->normalise(f->self, &f->view, NULL, 5, 0, 10) == 100);

@@ -291,15 +291,6 @@ static const struct {
     {"", 0, 0},
     {"'affinity':{'podAffinity':{}}", 0, 0},
     {"'affinity':{'podAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[]}}", 0, 0},
-    {"'affinity':{'podAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{'topologyKey':'"
-     "zone'}]}}",
-     MAAR_UNSUPPORTED_POD_AFFINITY, 0},
-    {"'affinity':{'podAntiAffinity':{'preferredDuringSchedulingIgnoredDuringExecution':[{'weight':"
-     "1,'podAffinityTerm':{'topologyKey':'zone'}}]}}",
-     MAAR_UNSUPPORTED_POD_AFFINITY, 0},
-    {"'topologySpreadConstraints':[{'maxSkew':1,'topologyKey':'zone','whenUnsatisfiable':"
-     "'DoNotSchedule'}]",
-     MAAR_UNSUPPORTED_SPREAD, 0},
     {"'volumes':[{'configMap':{}},{'emptyDir':{}}]", 0, 0},
     {"'volumes':[{'emptyDir':{}},{'persistentVolumeClaim':{'claimName':'c'}}]",
      MAAR_UNSUPPORTED_VOLUMES, 0},

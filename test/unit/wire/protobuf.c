@@ -160,7 +160,7 @@ static void everything_that_scheduling_reads_is_in_the_record(void **state)
         "  image proxy:2\n"
         "  image registry.example.com/train:1.2.3\n"
         "  image second:1\n"
-        "  priorityClass=\"low\" scheduler=\"volcano\" preemption=\"Never\" unsupported=15 "
+        "  priorityClass=\"low\" scheduler=\"volcano\" preemption=\"Never\" unsupported=3 "
         "condition{PodScheduled|False|Unschedulable|0/3 nodes are available – wait|} ");
     json_auto_t *near = read_json("affinity.json");
     maar_autofree char *near_text = decode_json(MAAR_KIND_POD, near);
@@ -178,7 +178,7 @@ static void everything_that_scheduling_reads_is_in_the_record(void **state)
         "\n  spread by \"topology.kubernetes.io/zone\" skew=2 domains=3 hard=1 affinity=0 taints=1 "
         "pods{app 0 0 [web,];rev 0 0 [2,];} "
         "\n  spread by \"rack\" skew=1 domains=1 hard=0 affinity=1 taints=0 pods-{} "
-        "\n  priorityClass=\"\" scheduler=\"\" preemption=\"\" unsupported=3 condition{||||} ");
+        "\n  priorityClass=\"\" scheduler=\"\" preemption=\"\" unsupported=0 condition{||||} ");
     json_auto_t *space = read_json("namespace.json");
     maar_autofree char *space_text = decode_json(MAAR_KIND_NAMESPACE, space);
     assert_string_equal(space_text,

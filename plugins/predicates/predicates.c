@@ -7,15 +7,16 @@
  * A node is refused when it holds as many pods as it allows, when it is unschedulable, when its
  * Ready condition is not True (not under `compatibility: volcano`, where the taint of such a node
  * does it), when the pod's node selector or required node affinity does not match, when a
- * NoSchedule or NoExecute taint is not tolerated, or when a host port that the pod wants is taken.
+ * NoSchedule or NoExecute taint is not tolerated, when a host port that the pod wants is taken, by
+ * required affinity and anti-affinity between pods, and by hard topology spread constraints.
  * A pod that needs a filter which does not exist yet waits with a reason that names it, unless that
  * filter is turned off.
  *
  * - predicate.NodeAffinityEnable (true)
  * - predicate.NodePortsEnable (true)
  * - predicate.TaintTolerationEnable (true)
- * - predicate.PodAffinityEnable (true): the filter is not there yet
- * - predicate.PodTopologySpreadEnable (true): the filter is not there yet
+ * - predicate.PodAffinityEnable (true)
+ * - predicate.PodTopologySpreadEnable (true)
  * - predicate.NodeVolumeLimitsEnable, predicate.VolumeZoneEnable, predicate.VolumeBindingEnable
  *   (true): not there yet; any one turned on refuses pods with volume claims
  * - predicate.CacheEnable (false): no effect, answers are kept by class anyway
@@ -32,18 +33,26 @@
 #include "kubernetes/host_ports.h"
 #include "kubernetes/node_affinity.h"
 #include "kubernetes/tolerations.h"
+#include "predicates/pod_affinity.h"
+#include "predicates/spread.h"
 
 struct predicates {
     bool node_affinity;
     bool taint_toleration;
     bool node_ports;
+    bool pod_affinity;
+    bool spread;
     uint32_t refused; /* bits of enum maar_unsupported that keep a pod waiting */
 };
 
-/* The node row: pods that this session evicts are gone for the pod count, those that were leaving
- * before are not. */
+/* The node row. */
 struct node_row {
+    /* Pods that this session evicts are gone for the pod count, those that were leaving before are
+     * not. */
     int64_t n_evicted;
+    /* A pod with required anti-affinity was on the node when the session opened (known under
+     * `compatibility: volcano`). */
+    bool had_anti_affinity;
 };
 
 static int create(const struct maar_host *host, const struct maar_arguments *arguments,
@@ -58,10 +67,8 @@ static int create(const struct maar_host *host, const struct maar_arguments *arg
     self->taint_toleration = host->argument_bool(arguments, "predicate.TaintTolerationEnable");
     self->node_ports = host->argument_bool(arguments, "predicate.NodePortsEnable");
     self->refused = MAAR_UNSUPPORTED_CLAIMS;
-    if (host->argument_bool(arguments, "predicate.PodAffinityEnable"))
-        self->refused |= MAAR_UNSUPPORTED_POD_AFFINITY;
-    if (host->argument_bool(arguments, "predicate.PodTopologySpreadEnable"))
-        self->refused |= MAAR_UNSUPPORTED_SPREAD;
+    self->pod_affinity = host->argument_bool(arguments, "predicate.PodAffinityEnable");
+    self->spread = host->argument_bool(arguments, "predicate.PodTopologySpreadEnable");
     if (host->argument_bool(arguments, "predicate.NodeVolumeLimitsEnable") ||
         host->argument_bool(arguments, "predicate.VolumeZoneEnable") ||
         host->argument_bool(arguments, "predicate.VolumeBindingEnable"))
@@ -81,8 +88,6 @@ static const struct {
     uint32_t bit;
     const char *reason;
 } unsupported_parts[] = {
-    {MAAR_UNSUPPORTED_POD_AFFINITY, "pod affinity is not supported yet"},
-    {MAAR_UNSUPPORTED_SPREAD, "topology spread constraints are not supported yet"},
     {MAAR_UNSUPPORTED_VOLUMES, "persistent volume claims are not supported yet"},
     {MAAR_UNSUPPORTED_CLAIMS, "resource claims are not supported yet"},
 };
@@ -233,6 +238,93 @@ static void explain_ports(void *self, const struct maar_view *view, const struct
                                "node(s) didn't have free ports for the requested pod ports");
 }
 
+/* ---- affinity between pods ------------------------------------------------------------------- */
+
+static int open_session(void *opaque, const struct maar_view *view, char *error, size_t n)
+{
+    const struct predicates *self = opaque;
+    (void)error;
+    (void)n;
+    if (!view->compatibility || !self->pod_affinity || view->n_affinity_keys == 0)
+        return 0;
+    for (uint32_t node = 0; node < view->nodes->n_slots; node++) {
+        struct node_row *row = row_of(view, node);
+        view->host->touch(view->session, row, sizeof *row);
+        for (uint32_t i = 0; i < view->nodes->n_tasks[node]; i++)
+            row->had_anti_affinity |=
+                view->nodes->tasks[node][i]->cls->spec->pod_anti_affinity_required.n > 0;
+    }
+    return 0;
+}
+
+static bool had_anti_affinity(const struct maar_view *view, uint32_t node)
+{
+    return row_of(view, node)->had_anti_affinity;
+}
+
+static bool pod_affinity_active(void *opaque)
+{
+    const struct predicates *self = opaque;
+    return self->pod_affinity;
+}
+
+static bool pod_affinity_skip(void *self, const struct maar_view *view,
+                              const struct maar_task *task)
+{
+    (void)self;
+    return maar_pod_affinity_skip(view, task);
+}
+
+static void pod_affinity_fit(void *self, const struct maar_view *view, const struct maar_task *task,
+                             const uint32_t *nodes, size_t n, uint8_t *out)
+{
+    (void)self;
+    maar_pod_affinity_fit(view, task, nodes, n, out,
+                          view->compatibility ? had_anti_affinity : NULL);
+}
+
+static void pod_affinity_explain(void *self, const struct maar_view *view,
+                                 const struct maar_task *task, uint32_t node,
+                                 struct maar_reasons *reasons)
+{
+    (void)self;
+    const char *reason =
+        maar_pod_affinity_refusal(view, task, node, view->compatibility ? had_anti_affinity : NULL);
+    if (reason)
+        view->host->reason_add(reasons, reason);
+}
+
+/* ---- topology spread ------------------------------------------------------------------------- */
+
+static bool spread_active(void *opaque)
+{
+    const struct predicates *self = opaque;
+    return self->spread;
+}
+
+static bool spread_skip(void *self, const struct maar_view *view, const struct maar_task *task)
+{
+    (void)self;
+    (void)view;
+    return maar_spread_skip(task);
+}
+
+static void spread_fit(void *self, const struct maar_view *view, const struct maar_task *task,
+                       const uint32_t *nodes, size_t n, uint8_t *out)
+{
+    (void)self;
+    maar_spread_fit(view, task, nodes, n, out);
+}
+
+static void spread_explain(void *self, const struct maar_view *view, const struct maar_task *task,
+                           uint32_t node, struct maar_reasons *reasons)
+{
+    (void)self;
+    const char *reason = maar_spread_refusal(view, task, node);
+    if (reason)
+        view->host->reason_add(reasons, reason);
+}
+
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 static const struct maar_argument arguments[] = {
@@ -290,16 +382,35 @@ static const struct maar_filter filters[] = {
         .fit = fit_ports,
         .explain = explain_ports,
     },
+    {
+        .name = "pod affinity",
+        .subject = MAAR_SUBJECT_CLASS,
+        .node = MAAR_NODE_STATIC | MAAR_NODE_LOAD | MAAR_NODE_OTHERS,
+        .active = pod_affinity_active,
+        .skip = pod_affinity_skip,
+        .fit = pod_affinity_fit,
+        .explain = pod_affinity_explain,
+    },
+    {
+        .name = "topology spread",
+        .subject = MAAR_SUBJECT_CLASS,
+        .node = MAAR_NODE_STATIC | MAAR_NODE_LOAD | MAAR_NODE_OTHERS,
+        .active = spread_active,
+        .skip = spread_skip,
+        .fit = spread_fit,
+        .explain = spread_explain,
+    },
 };
 
 MAAR_EXPORT const struct maar_plugin maar_plugin = {
     MAAR_PLUGIN_HEADER,
     .name = "predicates",
-    .summary = "Filters nodes by selectors, affinity, taints and number of pods.",
+    .summary = "Filters nodes by selectors, taints, host ports, pod affinity and topology spread.",
     .arguments = arguments,
     .node_row_size = sizeof(struct node_row),
     .create = create,
     .destroy = destroy,
+    .open = open_session,
     .hooks =
         {
             .pre_filter = pre_filter,

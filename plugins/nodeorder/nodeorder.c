@@ -14,7 +14,9 @@
  *   used
  * - nodeaffinity.weight (2): preferred node affinity
  * - tainttoleration.weight (3): fewest PreferNoSchedule taints that the pod does not tolerate
- * - podaffinity.weight (2), podtopologyspread.weight (2), imagelocality.weight (1): not there yet
+ * - podaffinity.weight (2): preferred affinity and anti-affinity between pods, both ways
+ * - podtopologyspread.weight (2): soft topology spread constraints
+ * - imagelocality.weight (1): not there yet
  *
  * Weight 0 turns a score off. */
 
@@ -25,6 +27,7 @@
 
 #include "kubernetes/node_affinity.h"
 #include "kubernetes/tolerations.h"
+#include "nodeorder/scores.h"
 
 #define MAX_SCORE 100
 
@@ -34,6 +37,8 @@ struct nodeorder {
     int64_t balanced_weight;
     int64_t affinity_weight;
     int64_t taint_weight;
+    int64_t pod_affinity_weight;
+    int64_t spread_weight;
 };
 
 /* The session row. */
@@ -42,13 +47,16 @@ struct session_row {
     uint32_t gpu; /* dimension */
 };
 
-/* The node row: requests of the pods that this session evicts. */
+/* The node row; first the requests of the pods that this session evicts. */
 struct node_row {
     int64_t nonzero_cpu_milli;
     int64_t nonzero_memory_bytes;
     int64_t cpu_milli;
     int64_t memory_bytes;
     int64_t gpus;
+    /* A pod with (anti-)affinity was on the node when the session opened (known under
+     * `compatibility: volcano`). */
+    bool had_affinity;
 };
 
 static int create(const struct maar_host *host, const struct maar_arguments *arguments,
@@ -64,6 +72,8 @@ static int create(const struct maar_host *host, const struct maar_arguments *arg
     self->balanced_weight = host->argument_int(arguments, "balancedresource.weight");
     self->affinity_weight = host->argument_int(arguments, "nodeaffinity.weight");
     self->taint_weight = host->argument_int(arguments, "tainttoleration.weight");
+    self->pod_affinity_weight = host->argument_int(arguments, "podaffinity.weight");
+    self->spread_weight = host->argument_int(arguments, "podtopologyspread.weight");
     *ret_self = self;
     return 0;
 }
@@ -83,6 +93,16 @@ static struct node_row *node_row_of(const struct maar_view *view, uint32_t node)
     return (struct node_row *)(void *)view->node_rows + node;
 }
 
+static void note_affinity(const struct maar_view *view)
+{
+    for (uint32_t node = 0; node < view->nodes->n_slots; node++) {
+        struct node_row *row = node_row_of(view, node);
+        view->host->touch(view->session, row, sizeof *row);
+        for (uint32_t i = 0; i < view->nodes->n_tasks[node]; i++)
+            row->had_affinity |= maar_pod_affinity_has(view->nodes->tasks[node][i]->cls->spec);
+    }
+}
+
 static int open_session(void *self, const struct maar_view *view, char *error, size_t n)
 {
     (void)self;
@@ -93,6 +113,8 @@ static int open_session(void *self, const struct maar_view *view, char *error, s
     view->host->touch(view->session, row, sizeof *row);
     row->has_gpu = gpu < view->dims->n;
     row->gpu = row->has_gpu ? gpu : 0;
+    if (view->compatibility && view->n_affinity_keys > 0)
+        note_affinity(view);
     return 0;
 }
 
@@ -303,6 +325,78 @@ static double taint_normalise(void *opaque, const struct maar_view *view,
     return (double)(score * self->taint_weight);
 }
 
+/* ---- affinity between pods ------------------------------------------------------------------- */
+
+static bool pod_affinity_active(void *opaque)
+{
+    const struct nodeorder *self = opaque;
+    return self->pod_affinity_weight != 0;
+}
+
+static bool had_affinity(const struct maar_view *view, uint32_t node)
+{
+    return node_row_of(view, node)->had_affinity;
+}
+
+static bool pod_affinity_skip(void *self, const struct maar_view *view,
+                              const struct maar_task *task)
+{
+    (void)self;
+    return maar_pod_affinity_score_skip(view, task);
+}
+
+static void pod_affinity_raw(void *self, const struct maar_view *view, const struct maar_task *task,
+                             const uint32_t *nodes, size_t n, int64_t *out)
+{
+    (void)self;
+    maar_pod_affinity_score_raw(view, task, nodes, n, out,
+                                view->compatibility ? had_affinity : NULL);
+}
+
+static double pod_affinity_normalise(void *opaque, const struct maar_view *view,
+                                     const struct maar_task *task, int64_t raw, int64_t min,
+                                     int64_t max)
+{
+    (void)view;
+    (void)task;
+    const struct nodeorder *self = opaque;
+    int64_t score =
+        max == min ? 0 : (int64_t)(MAX_SCORE * ((double)(raw - min) / (double)(max - min)));
+    return (double)(score * self->pod_affinity_weight);
+}
+
+/* ---- topology spread ------------------------------------------------------------------------- */
+
+static bool spread_active(void *opaque)
+{
+    const struct nodeorder *self = opaque;
+    return self->spread_weight != 0;
+}
+
+static bool spread_skip(void *self, const struct maar_view *view, const struct maar_task *task)
+{
+    (void)self;
+    (void)view;
+    return maar_spread_score_skip(task);
+}
+
+static void spread_raw(void *self, const struct maar_view *view, const struct maar_task *task,
+                       const uint32_t *nodes, size_t n, int64_t *out)
+{
+    (void)self;
+    maar_spread_score_raw(view, task, nodes, n, out);
+}
+
+static double spread_normalise(void *opaque, const struct maar_view *view,
+                               const struct maar_task *task, int64_t raw, int64_t min, int64_t max)
+{
+    (void)view;
+    (void)task;
+    const struct nodeorder *self = opaque;
+    int64_t score = max == 0 ? MAX_SCORE : MAX_SCORE * (max + min - raw) / max;
+    return (double)(score * self->spread_weight);
+}
+
 /* ---- events ---------------------------------------------------------------------------------- */
 
 static void count_evicted(const struct maar_view *view, const struct maar_task *task, int64_t sign)
@@ -394,6 +488,16 @@ static const struct maar_score scores[] = {
         .skip = affinity_skip,
     },
     {
+        .name = "InterPodAffinity",
+        .phase = MAAR_SCORE_BATCH,
+        .subject = MAAR_SUBJECT_CLASS,
+        .node = MAAR_NODE_STATIC | MAAR_NODE_LOAD | MAAR_NODE_OTHERS,
+        .active = pod_affinity_active,
+        .raw = pod_affinity_raw,
+        .normalise = pod_affinity_normalise,
+        .skip = pod_affinity_skip,
+    },
+    {
         .name = "TaintToleration",
         .phase = MAAR_SCORE_BATCH,
         .subject = MAAR_SUBJECT_CLASS,
@@ -402,6 +506,16 @@ static const struct maar_score scores[] = {
         .active = taint_active,
         .raw = taint_raw,
         .normalise = taint_normalise,
+    },
+    {
+        .name = "PodTopologySpread",
+        .phase = MAAR_SCORE_BATCH,
+        .subject = MAAR_SUBJECT_CLASS,
+        .node = MAAR_NODE_STATIC | MAAR_NODE_LOAD | MAAR_NODE_OTHERS,
+        .active = spread_active,
+        .raw = spread_raw,
+        .normalise = spread_normalise,
+        .skip = spread_skip,
     },
 };
 
