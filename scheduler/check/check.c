@@ -65,6 +65,8 @@ static const char *nearest_name(const struct maar_check *check, const char *kind
 {
     MAAR_VEC(const char *) names = {0};
     struct maar_check_object *const *at;
+    if (maar_findings_are_full(&check->findings))
+        return NULL;
     MAAR_VEC_EACH (&check->objects, at)
         if (names.n < MAX_NAMES && strcmp((*at)->kind, kind) == 0 &&
             (!*(*at)->ns || strcmp((*at)->ns, ns) == 0))
@@ -378,6 +380,7 @@ struct maar_check *maar_check_create(const struct maar_registry *registry)
     check->unknown_kinds = maar_map_create();
     check->schemas = maar_map_create();
     check->members = maar_map_create();
+    check->sums = maar_map_create();
     check->offered = maar_map_create();
     return check;
 }
@@ -393,6 +396,11 @@ void maar_check_destroy(struct maar_check *check)
     }
     maar_vec_fini(&check->objects);
     maar_vec_fini(&check->pods);
+    size_t at = 0;
+    void *sum;
+    while (maar_map_next(check->sums, &at, NULL, NULL, &sum))
+        free(sum);
+    maar_map_destroy(check->sums);
     maar_check_schemas_destroy(check->schemas);
     maar_check_members_destroy(check->members);
     maar_map_destroy(check->by_identity);

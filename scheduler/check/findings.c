@@ -11,9 +11,9 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "wire/wire.h"
 
-#define MAX_FINDINGS       1000u
-#define MAX_BYTES_SEARCHED ((size_t)1 << 30)
+#define MAX_FINDINGS 1000u
 
 static const char did_you_mean[] = "did you mean ";
 
@@ -29,6 +29,11 @@ void maar_findings_fini(struct maar_findings *findings)
     *findings = (struct maar_findings){0};
 }
 
+bool maar_findings_are_full(const struct maar_findings *findings)
+{
+    return findings->list.n >= MAX_FINDINGS;
+}
+
 /* Takes the texts over. */
 static void push(struct maar_findings *findings, struct maar_finding finding)
 {
@@ -37,7 +42,7 @@ static void push(struct maar_findings *findings, struct maar_finding finding)
         findings->n_errors++;
     else
         findings->n_warnings++;
-    if (findings->list.n < MAX_FINDINGS) {
+    if (!maar_findings_are_full(findings)) {
         maar_vec_push(&findings->list, finding);
         return;
     }
@@ -45,16 +50,6 @@ static void push(struct maar_findings *findings, struct maar_finding finding)
     free(finding.key);
     free(finding.message);
     free(finding.suggestion);
-}
-
-static void locate(struct maar_findings *findings, const struct maar_field *field, int *ret_line,
-                   int *ret_column)
-{
-    *ret_line = *ret_column = 1;
-    if (findings->list.n >= MAX_FINDINGS || findings->n_bytes_searched > MAX_BYTES_SEARCHED)
-        return;
-    findings->n_bytes_searched += field->file->n;
-    maar_field_locate(field, ret_line, ret_column);
 }
 
 void maar_findings_add(struct maar_findings *findings, const struct maar_field *field,
@@ -70,10 +65,10 @@ void maar_findings_add(struct maar_findings *findings, const struct maar_field *
     struct maar_finding finding = {.file = field->file,
                                    .is_error = is_error,
                                    .is_of_field = true,
+                                   .document = field->document,
                                    .key = maar_strdup(field->path),
                                    .message = maar_text_steal(&text),
                                    .suggestion = nearest ? maar_strdup(nearest) : NULL};
-    locate(findings, field, &finding.line, &finding.column);
     push(findings, finding);
 }
 
@@ -126,6 +121,31 @@ void maar_findings_add_error(struct maar_findings *findings, const struct maar_s
     maar_findings_add_text(findings, file, line, column, true, text);
 }
 
+/* ---- places ---- */
+
+/* All fields of one file in one reading of it. */
+static void locate(struct maar_findings *findings, const struct maar_scenario_file *file)
+{
+    MAAR_VEC(struct maar_yaml_place) places = {0};
+    MAAR_VEC(struct maar_finding *) owners = {0};
+    struct maar_finding *finding;
+    MAAR_VEC_EACH (&findings->list, finding) {
+        struct maar_yaml_place place = {.document = finding->document, .path = finding->key};
+        if (finding->file != file || !finding->is_of_field)
+            continue;
+        maar_vec_push(&places, place);
+        maar_vec_push(&owners, finding);
+    }
+    if (places.n > 0)
+        maar_wire_yaml_locate_all(file->text, file->n, places.data, places.n);
+    for (size_t i = 0; i < places.n; i++) {
+        owners.data[i]->line = places.data[i].line > 0 ? places.data[i].line : 1;
+        owners.data[i]->column = places.data[i].column > 0 ? places.data[i].column : 1;
+    }
+    maar_vec_fini(&places);
+    maar_vec_fini(&owners);
+}
+
 /* ---- order ---- */
 
 struct order {
@@ -170,6 +190,8 @@ void maar_findings_finish(struct maar_findings *findings,
                           const struct maar_scenario_file *const *files, size_t n_files)
 {
     struct order order = {files, n_files};
+    for (size_t i = 0; i < n_files; i++)
+        locate(findings, files[i]);
     if (findings->list.n > 1)
         qsort_r(findings->list.data, findings->list.n, sizeof *findings->list.data, compare,
                 &order);

@@ -15,10 +15,11 @@
 
 struct maar_finding {
     const struct maar_scenario_file *file; /* borrowed */
-    int line;
+    int line;                              /* 0 until the end, when it is of a field */
     int column;
     bool is_error;
-    bool is_of_field; /* key is the path of a value */
+    bool is_of_field; /* key is the path of a value in a document */
+    size_t document;
     char *key;        /* of the value that is meant, "" when it is the whole */
     char *message;    /* without place and key */
     char *suggestion; /* the nearest valid name, NULL when there is none */
@@ -30,10 +31,11 @@ struct maar_findings {
     size_t n_left_out; /* beyond the most that are kept */
     size_t n_errors;
     size_t n_warnings;
-    size_t n_bytes_searched; /* for places, which are given up beyond a bound */
 };
 
 void maar_findings_fini(struct maar_findings *findings);
+/* Further findings are counted only. */
+bool maar_findings_are_full(const struct maar_findings *findings);
 
 /* About a field of a document. `nearest` (may be NULL) is appended as "; did you mean …?". */
 void maar_findings_add(struct maar_findings *findings, const struct maar_field *field,
@@ -48,7 +50,8 @@ const char *maar_findings_split_error(const struct maar_scenario_file *file,
 /* The error of a reader. */
 void maar_findings_add_error(struct maar_findings *findings, const struct maar_scenario_file *file,
                              const struct maar_error *err);
-/* By place, errors first; the same place and key is told once. `files` gives the order of files. Counts. */
+/* Finds the places of fields and sorts: by place, errors first; the same place and key is told once. `files` gives the
+ * order of files. */
 void maar_findings_finish(struct maar_findings *findings,
                           const struct maar_scenario_file *const *files, size_t n_files);
 /* Warnings become errors. */

@@ -15,13 +15,11 @@
 /* ---- what both name ---- */
 
 /* Every cluster has the queues default and root. */
-static void check_queue_name(struct maar_check *check, const struct maar_field *spec_field,
-                             const json_t *spec)
+void maar_check_queue_name(struct maar_check *check, const struct maar_field *field,
+                           const char *name)
 {
-    const char *queue = maar_document_text(spec, "queue");
-    const struct maar_field field = maar_field_key(spec_field, "queue");
-    if (*queue && strcmp(queue, "default") != 0 && strcmp(queue, "root") != 0)
-        maar_check_reference(check, &field, "Queue", "", queue);
+    if (*name && strcmp(name, "default") != 0 && strcmp(name, "root") != 0)
+        maar_check_reference(check, field, "Queue", "", name);
 }
 
 void maar_check_class(struct maar_check *check, const struct maar_field *field, const char *name)
@@ -31,11 +29,13 @@ void maar_check_class(struct maar_check *check, const struct maar_field *field, 
         maar_check_reference(check, field, "PriorityClass", "", name);
 }
 
-static void check_class_name(struct maar_check *check, const struct maar_field *spec_field,
-                             const json_t *spec)
+static void check_names(struct maar_check *check, const struct maar_field *spec_field,
+                        const json_t *spec)
 {
-    const struct maar_field field = maar_field_key(spec_field, "priorityClassName");
-    maar_check_class(check, &field, maar_document_text(spec, "priorityClassName"));
+    const struct maar_field queue = maar_field_key(spec_field, "queue");
+    const struct maar_field class = maar_field_key(spec_field, "priorityClassName");
+    maar_check_queue_name(check, &queue, maar_document_text(spec, "queue"));
+    maar_check_class(check, &class, maar_document_text(spec, "priorityClassName"));
 }
 
 static void check_topology(struct maar_check *check, const struct maar_field *spec_field,
@@ -122,8 +122,7 @@ void maar_check_group(struct maar_check *check, const struct maar_check_object *
         sum += group->min_task[i].min;
     check_sum(check, &min_task, sum, "the minima of the roles", group->min_member, "minMember");
     check_members(check, object);
-    check_queue_name(check, &field, spec);
-    check_class_name(check, &field, spec);
+    check_names(check, &field, spec);
     check_topology(check, &field, spec);
     maar_check_resources(check, &amounts, maar_document_at(spec, "minResources"));
 }
@@ -265,8 +264,7 @@ static void check_job(struct maar_check *check, const struct maar_check_object *
             check_task(&job, i, task);
     check_minimum(&job, spec);
     check_plugins(&job, spec);
-    check_queue_name(check, &job.field, spec);
-    check_class_name(check, &job.field, spec);
+    check_names(check, &job.field, spec);
     check_topology(check, &job.field, spec);
 }
 

@@ -53,7 +53,8 @@ struct maar_check {
     struct maar_map *unknown_kinds; /* "version kind", each told once */
     struct maar_map *schemas;       /* "version kind" → json_t, the schema of the whole object */
     struct maar_map *members;       /* "ns/name" of a PodGroup → struct maar_check_members */
-    struct maar_map *offered;       /* names of resources that nodes of the input offer */
+    struct maar_map *sums;    /* "queue set resource" → int64_t *, over the queue's children */
+    struct maar_map *offered; /* names of resources that nodes of the input offer */
 };
 
 /* ---- for all rules ---- */
@@ -98,8 +99,12 @@ void maar_check_pods(struct maar_check *check, const struct maar_check_pods *pod
 void maar_check_resources(struct maar_check *check, const struct maar_field *field,
                           const json_t *map);
 
-/* A name of a PriorityClass. */
+/* A name of a Queue; of a PriorityClass. */
+void maar_check_queue_name(struct maar_check *check, const struct maar_field *field,
+                           const char *name);
 void maar_check_class(struct maar_check *check, const struct maar_field *field, const char *name);
+/* Adds what a queue has to its parent's sums. */
+void maar_check_collect_queue(struct maar_check *check, const struct maar_check_object *object);
 void maar_check_queue(struct maar_check *check, const struct maar_check_object *object);
 void maar_check_group(struct maar_check *check, const struct maar_check_object *object);
 /* The jobs of Volcano that an object is or makes. */

@@ -117,6 +117,8 @@ void maar_check_collect(struct maar_check *check, const struct maar_check_object
         add_pods(check, object, "", document, 1, false);
     if (object->record && object->record->kind == MAAR_KIND_NODE)
         add_offered(check, &object->record->node);
+    if (object->record && object->record->kind == MAAR_KIND_QUEUE)
+        maar_check_collect_queue(check, object);
     if (strcmp(object->api_version, "batch.volcano.sh/v1alpha1") == 0) {
         bool is_cron = strcmp(object->kind, "CronJob") == 0;
         add_tasks(check, object, is_cron ? "spec.jobTemplate.spec.tasks" : "spec.tasks");
@@ -439,7 +441,12 @@ static void check_group(struct maar_check *check, const struct maar_check_pods *
     const char *group = group_of(pods->template);
     const struct maar_field field = maar_check_path(&pods->field, "spec.schedulerName");
     const struct maar_field at = group_field(pods);
+    const struct maar_field queue =
+        maar_check_path(&pods->field, "metadata.annotations[scheduling.volcano.sh/queue-name]");
     bool is_pod = pods->template == pods->object->document;
+    maar_check_queue_name(
+        check, &queue,
+        maar_document_annotation(pods->template, "scheduling.volcano.sh/queue-name"));
     if (*group)
         maar_check_reference(check, &at, "PodGroup", pods->object->ns, group);
     if (*group && strcmp(scheduler, SCHEDULER) != 0)

@@ -4,6 +4,7 @@
 /* Queues: amounts that contradict each other, the tree, and fields that no plugin of the configuration reads. The rules
  * on amounts are those of Volcano's admission. */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,6 +120,56 @@ static void check_ancestors(struct maar_check *check, const struct maar_check_ob
     }
 }
 
+/* ---- what children have together ---- */
+
+static void sum_key(char *out, size_t size, const char *queue, const char *set, const char *name)
+{
+    snprintf(out, size, "%.253s %s %.253s", queue, set, name);
+}
+
+static void add_sums(struct maar_check *check, const char *parent, const char *set,
+                     const struct maar_amounts_record *amounts)
+{
+    for (uint32_t i = 0; i < amounts->n; i++) {
+        char key[600];
+        sum_key(key, sizeof key, parent, set, amounts->items[i].name);
+        int64_t *sum = maar_map_find(check->sums, key);
+        if (!sum) {
+            sum = maar_calloc(1, sizeof *sum);
+            maar_map_set(check->sums, key, sum);
+        }
+        if (__builtin_add_overflow(*sum, amounts->items[i].value, sum))
+            *sum = INT64_MAX;
+    }
+}
+
+void maar_check_collect_queue(struct maar_check *check, const struct maar_check_object *object)
+{
+    const struct maar_queue_record *queue = &object->record->queue;
+    if (!*queue->parent)
+        return;
+    add_sums(check, queue->parent, "deserved", &queue->deserved);
+    add_sums(check, queue->parent, "guarantee", &queue->guarantee);
+}
+
+static void check_sums(struct maar_check *check, const struct maar_check_object *object,
+                       const char *path, const char *set, const struct maar_amounts_record *amounts)
+{
+    const struct maar_field at = maar_check_path(&object->field, path);
+    for (uint32_t i = 0; i < amounts->n; i++) {
+        const struct maar_amount *amount = &amounts->items[i];
+        char key[600], is[32], all[32];
+        sum_key(key, sizeof key, object->name, set, amount->name);
+        const int64_t *sum = maar_map_find(check->sums, key);
+        struct maar_field field = maar_field_key(&at, amount->name);
+        if (sum && *sum > amount->value)
+            maar_findings_add(&check->findings, &field, true, NULL,
+                              "%s is less than its child queues have together, %s",
+                              maar_wire_quantity(amount->name, amount->value, is),
+                              maar_wire_quantity(amount->name, *sum, all));
+    }
+}
+
 /* ---- fields that somebody must read ---- */
 
 static void check_readers(struct maar_check *check, const struct maar_check_object *object)
@@ -169,6 +220,8 @@ void maar_check_queue(struct maar_check *check, const struct maar_check_object *
                  &queue->capability);
     check_parent(check, object);
     check_ancestors(check, object);
+    check_sums(check, object, "spec.deserved", "deserved", &queue->deserved);
+    check_sums(check, object, "spec.guarantee.resource", "guarantee", &queue->guarantee);
     check_readers(check, object);
     check_names(check, object);
 }

@@ -102,6 +102,15 @@ int maar_wire_yaml_each(const char *text, size_t n, const char *source, maar_wir
  * known prefix when the path is not there. 0; -ENOENT without such a document. */
 int maar_wire_yaml_locate(const char *text, size_t n, size_t index, const char *path, int *ret_line,
                           int *ret_column);
+/* The same for many paths in one reading; line is 0 where there is no such document. */
+struct maar_yaml_place {
+    size_t document;
+    const char *path;
+    int line;
+    int column;
+};
+void maar_wire_yaml_locate_all(const char *text, size_t n, struct maar_yaml_place *places,
+                               size_t n_places);
 /* Writes a JSON value as YAML (block style, keys in insertion order). */
 void maar_wire_yaml_dump(const json_t *value, struct maar_text *out);
 

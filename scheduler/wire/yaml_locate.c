@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The maar Authors */
 
-/* Where a path stands in a YAML text: the events are read again and only the way to the path is followed. Slow and
- * rare: it serves messages about a value that was found wrong after reading. */
+/* Where paths stand in a YAML text: the events are read again, once for all paths, and only the ways to them are
+ * followed. It serves messages about values that were found wrong after reading. */
 
 #include "wire/wire.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
 
+#include "base/map.h"
 #include "base/memory.h"
 #include "wire/yaml_scalar.h"
 
@@ -43,23 +45,61 @@ static bool next_step(const char *path, struct step *step)
     return true;
 }
 
-static bool is_index(const struct step *step, size_t *ret_index)
+/* The steps of all paths as a tree; the root is a document. */
+struct way {
+    int line; /* 0: not met */
+    int column;
+    struct maar_map *next; /* key, or index in digits → struct way */
+};
+
+static struct way *create_way(void)
 {
-    size_t index = 0;
-    if (step->n == 0 || step->n > 9)
-        return false;
-    for (size_t i = 0; i < step->n; i++) {
-        if (step->key[i] < '0' || step->key[i] > '9')
-            return false;
-        index = index * 10 + (size_t)(step->key[i] - '0');
+    struct way *way = maar_calloc(1, sizeof *way);
+    way->next = maar_map_create();
+    return way;
+}
+
+/* As deep as the longest path. */
+static void destroy_way(struct way *way)
+{
+    size_t at = 0;
+    void *next;
+    while (maar_map_next(way->next, &at, NULL, NULL, &next))
+        destroy_way(next);
+    maar_map_destroy(way->next);
+    free(way);
+}
+
+static void add_path(struct way *way, const char *path)
+{
+    struct step step;
+    while (next_step(path, &step)) {
+        struct way *next = maar_map_find_bytes(way->next, step.key, step.n);
+        if (!next) {
+            next = create_way();
+            maar_map_set_bytes(way->next, step.key, step.n, next);
+        }
+        way = next;
+        path = step.rest;
     }
-    *ret_index = index;
-    return true;
+}
+
+/* The place of the longest part of the path that was met. */
+static void read_place(const struct way *way, struct maar_yaml_place *place)
+{
+    const char *path = place->path;
+    struct step step;
+    while (way && way->line > 0) {
+        place->line = way->line;
+        place->column = way->column;
+        way = next_step(path, &step) ? maar_map_find_bytes(way->next, step.key, step.n) : NULL;
+        path = way ? step.rest : path;
+    }
 }
 
 struct locator {
     yaml_parser_t parser;
-    yaml_mark_t found;
+    struct maar_map *documents; /* number → struct way */
 };
 
 static bool is_start(yaml_event_type_t type)
@@ -91,76 +131,81 @@ static bool skip_node(struct locator *locator, yaml_event_type_t first)
     return true;
 }
 
-static bool is_key(const yaml_event_t *event, const struct step *step)
+static void meet(struct way *way, const yaml_event_t *event)
+{
+    way->line = (int)event->start_mark.line + 1;
+    way->column = (int)event->start_mark.column + 1;
+}
+
+static bool walk(struct locator *locator, struct way *way, yaml_event_type_t first);
+
+/* Reads a value, along the way when there is one. */
+static bool walk_value(struct locator *locator, struct way *way)
+{
+    yaml_event_t event;
+    if (!yaml_parser_parse(&locator->parser, &event))
+        return false;
+    yaml_event_type_t type = event.type;
+    yaml_event_delete(&event);
+    return way ? walk(locator, way, type) : skip_node(locator, type);
+}
+
+static struct way *way_of_key(const struct way *way, const yaml_event_t *event)
 {
     maar_autofree char *key = NULL;
     if (event->type != YAML_SCALAR_EVENT || maar_yaml_key(event, &key, NULL) < 0)
-        return false;
-    return strlen(key) == step->n && memcmp(key, step->key, step->n) == 0;
+        return NULL;
+    return maar_map_find(way->next, key);
 }
 
-/* Goes on to the entry of a map; true with its value's first event. */
-static bool enter_map(struct locator *locator, const struct step *step, yaml_event_t *ret_event)
+static bool walk_map(struct locator *locator, struct way *way)
 {
     for (;;) {
         yaml_event_t key;
-        yaml_event_t value;
         if (!yaml_parser_parse(&locator->parser, &key))
             return false;
-        bool is_wanted = is_key(&key, step);
-        yaml_mark_t mark = key.start_mark;
+        struct way *next = way_of_key(way, &key);
+        if (next)
+            meet(next, &key);
         yaml_event_type_t type = key.type;
         yaml_event_delete(&key);
-        if (is_end(type) || type == YAML_NO_EVENT || !skip_node(locator, type) ||
-            !yaml_parser_parse(&locator->parser, &value))
-            return false;
-        if (is_wanted) {
-            locator->found = mark;
-            *ret_event = value;
-            return true;
-        }
-        type = value.type;
-        yaml_event_delete(&value);
-        if (!skip_node(locator, type))
+        if (is_end(type) || type == YAML_NO_EVENT)
+            return is_end(type);
+        if (!skip_node(locator, type) || !walk_value(locator, next))
             return false;
     }
 }
 
-static bool enter_list(struct locator *locator, const struct step *step, yaml_event_t *ret_event)
+static bool walk_list(struct locator *locator, struct way *way)
 {
-    size_t index;
-    if (!is_index(step, &index))
-        return false;
     for (size_t i = 0;; i++) {
         yaml_event_t item;
+        char index[24];
         if (!yaml_parser_parse(&locator->parser, &item))
             return false;
         yaml_event_type_t type = item.type;
-        if (i == index && !is_end(type)) {
-            locator->found = item.start_mark;
-            *ret_event = item;
-            return true;
-        }
+        (void)snprintf(index, sizeof index, "%zu", i);
+        struct way *next = is_end(type) ? NULL : maar_map_find(way->next, index);
+        if (next)
+            meet(next, &item);
         yaml_event_delete(&item);
-        if (is_end(type) || type == YAML_NO_EVENT || !skip_node(locator, type))
+        if (is_end(type) || type == YAML_NO_EVENT)
+            return is_end(type);
+        if (next ? !walk(locator, next, type) : !skip_node(locator, type))
             return false;
     }
 }
 
-static void follow(struct locator *locator, const char *path, yaml_event_t event)
+/* Reads the rest of a node whose first event was `first`. */
+static bool walk(struct locator *locator, struct way *way, yaml_event_type_t first)
 {
-    struct step step;
-    bool goes_on = true;
-    while (goes_on && next_step(path, &step)) {
-        yaml_event_t next = {0};
-        goes_on = event.type == YAML_MAPPING_START_EVENT    ? enter_map(locator, &step, &next)
-                  : event.type == YAML_SEQUENCE_START_EVENT ? enter_list(locator, &step, &next)
-                                                            : false;
-        path = step.rest;
-        yaml_event_delete(&event);
-        event = next;
-    }
-    yaml_event_delete(&event);
+    if (maar_map_n(way->next) == 0)
+        return skip_node(locator, first);
+    if (first == YAML_MAPPING_START_EVENT)
+        return walk_map(locator, way);
+    if (first == YAML_SEQUENCE_START_EVENT)
+        return walk_list(locator, way);
+    return true;
 }
 
 /* A document that is null counts for nothing, as in maar_wire_yaml_each. */
@@ -172,47 +217,69 @@ static bool is_nothing(const yaml_event_t *event)
     return json_is_null(value);
 }
 
-/* Goes to the first event of document `index`. */
-static bool find_document(struct locator *locator, size_t index, yaml_event_t *ret_event)
+static void walk_documents(struct locator *locator, size_t n_documents)
 {
-    for (;;) {
+    size_t n_met = 0;
+    for (size_t i = 0; n_met < n_documents;) {
         yaml_event_t event;
         if (!yaml_parser_parse(&locator->parser, &event))
-            return false;
+            return;
         yaml_event_type_t type = event.type;
         yaml_event_delete(&event);
         if (type == YAML_STREAM_END_EVENT || type == YAML_NO_EVENT)
-            return false;
+            return;
         if (type != YAML_DOCUMENT_START_EVENT)
             continue;
         if (!yaml_parser_parse(&locator->parser, &event))
-            return false;
-        if (!is_nothing(&event) && index-- == 0) {
-            *ret_event = event;
-            return true;
+            return;
+        struct way *way =
+            is_nothing(&event) ? NULL : maar_map_find_int(locator->documents, (uint64_t)i++);
+        if (way) {
+            meet(way, &event);
+            n_met++;
         }
         type = event.type;
         yaml_event_delete(&event);
-        if (!skip_node(locator, type))
-            return false;
+        if (way ? !walk(locator, way, type) : !skip_node(locator, type))
+            return;
     }
+}
+
+void maar_wire_yaml_locate_all(const char *text, size_t n, struct maar_yaml_place *places,
+                               size_t n_places)
+{
+    struct locator locator = {.documents = maar_map_create()};
+    size_t at = 0;
+    void *value;
+    for (size_t i = 0; i < n_places; i++) {
+        struct way *way = maar_map_find_int(locator.documents, places[i].document);
+        if (!way) {
+            way = create_way();
+            maar_map_set_int(locator.documents, places[i].document, way);
+        }
+        add_path(way, places[i].path);
+        places[i].line = places[i].column = 0;
+    }
+    if (yaml_parser_initialize(&locator.parser)) {
+        yaml_parser_set_input_string(&locator.parser, (const unsigned char *)text, n);
+        walk_documents(&locator, maar_map_n(locator.documents));
+        yaml_parser_delete(&locator.parser);
+    }
+    for (size_t i = 0; i < n_places; i++)
+        read_place(maar_map_find_int(locator.documents, places[i].document), &places[i]);
+    while (maar_map_next(locator.documents, &at, NULL, NULL, &value))
+        destroy_way(value);
+    maar_map_destroy(locator.documents);
 }
 
 int maar_wire_yaml_locate(const char *text, size_t n, size_t index, const char *path, int *ret_line,
                           int *ret_column)
 {
-    struct locator locator = {0};
-    yaml_event_t event;
-    if (!yaml_parser_initialize(&locator.parser))
-        return -ENOMEM;
-    yaml_parser_set_input_string(&locator.parser, (const unsigned char *)text, n);
-    bool is_there = find_document(&locator, index, &event);
-    if (is_there) {
-        locator.found = event.start_mark;
-        follow(&locator, path, event);
-        *ret_line = (int)locator.found.line + 1;
-        *ret_column = (int)locator.found.column + 1;
-    }
-    yaml_parser_delete(&locator.parser);
-    return is_there ? 0 : -ENOENT;
+    struct maar_yaml_place place = {.document = index, .path = path};
+    maar_wire_yaml_locate_all(text, n, &place, 1);
+    if (place.line == 0)
+        return -ENOENT;
+    *ret_line = place.line;
+    *ret_column = place.column;
+    return 0;
 }

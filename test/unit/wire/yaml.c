@@ -259,6 +259,23 @@ static void a_path_is_found_again(void **state)
                      -2);
 }
 
+static void many_paths_are_found_in_one_reading(void **state)
+{
+    (void)state;
+    struct maar_yaml_place all[COUNT(places) + 2];
+    for (size_t i = 0; i < COUNT(places); i++)
+        all[i] = (struct maar_yaml_place){.document = places[i].index, .path = places[i].path};
+    all[COUNT(places)] = (struct maar_yaml_place){.document = 2, .path = "a"};
+    all[COUNT(places) + 1] = all[3];
+    maar_wire_yaml_locate_all(placed_text, strlen(placed_text), all, COUNT(all));
+    for (size_t i = 0; i < COUNT(places); i++)
+        if (all[i].line != places[i].line || all[i].column != places[i].column)
+            fail_msg("%s: %d:%d", places[i].path, all[i].line, all[i].column);
+    assert_int_equal(all[COUNT(places)].line, 0);
+    assert_int_equal(all[COUNT(places) + 1].line, all[3].line);
+    maar_wire_yaml_locate_all(placed_text, strlen(placed_text), NULL, 0);
+}
+
 static void the_dump_is_block_style_with_quotes_where_needed(void **state)
 {
     (void)state;
@@ -369,6 +386,7 @@ int main(void)
         cmocka_unit_test(nesting_and_aliases_have_limits),
         cmocka_unit_test(what_the_caller_returns_ends_the_reading),
         cmocka_unit_test(a_path_is_found_again),
+        cmocka_unit_test(many_paths_are_found_in_one_reading),
         cmocka_unit_test(the_dump_is_block_style_with_quotes_where_needed),
         cmocka_unit_test(what_is_dumped_reads_back_the_same),
     };
