@@ -34,23 +34,36 @@ static const json_t *global_default_class(struct maar_store *store)
     return best;
 }
 
+/* The document of a class, or NULL. */
+static const json_t *find_class(struct maar_store *store, const char *name)
+{
+    const struct maar_object *object = maar_collection_object(
+        maar_store_collection(store, "scheduling.k8s.io/v1", "PriorityClass", false), "", name);
+    return object ? object->document : NULL;
+}
+
+/* The classes that every cluster has; 0 for another. */
+static int64_t system_priority(const char *name)
+{
+    if (strcmp(name, "system-cluster-critical") == 0)
+        return 2000000000;
+    return strcmp(name, "system-node-critical") == 0 ? 2000001000 : 0;
+}
+
+static int no_class(const char *name, struct maar_error *err)
+{
+    return maar_error_set(err, -ENOENT, "no PriorityClass with name %s was found", name);
+}
+
 static int complete_priority(struct maar_store *store, json_t *pod, struct maar_error *err)
 {
     const char *name = maar_document_text(pod, "spec.priorityClassName");
-    int64_t value = 0;
+    int64_t value = system_priority(name);
     const char *policy = "";
-    if (strcmp(name, "system-cluster-critical") == 0) {
-        value = 2000000000;
-    } else if (strcmp(name, "system-node-critical") == 0) {
-        value = 2000001000;
-    } else {
-        struct maar_collection *classes =
-            maar_store_collection(store, "scheduling.k8s.io/v1", "PriorityClass", false);
-        const struct maar_object *object = maar_collection_object(classes, "", name);
-        const json_t *found =
-            *name ? (object ? object->document : NULL) : global_default_class(store);
+    if (!value) {
+        const json_t *found = *name ? find_class(store, name) : global_default_class(store);
         if (*name && !found && !maar_document_at(pod, "spec.priority"))
-            return maar_error_set(err, -ENOENT, "no PriorityClass with name %s was found", name);
+            return no_class(name, err);
         value = maar_document_int(found, "value", 0);
         policy = maar_document_text(found, "preemptionPolicy");
         if (!*name && found)
@@ -61,6 +74,20 @@ static int complete_priority(struct maar_store *store, json_t *pod, struct maar_
     if (*policy)
         set_default(pod, "spec.preemptionPolicy", json_string(policy));
     return 0;
+}
+
+static int check_class(void *context, const json_t *spec, struct maar_error *err)
+{
+    const char *name = maar_document_text(spec, "priorityClassName");
+    return !*name || system_priority(name) || find_class(context, name) ? 0 : no_class(name, err);
+}
+
+int maar_admission_check_classes(struct maar_store *store, const struct maar_api_type *type,
+                                 const json_t *document, struct maar_error *err)
+{
+    if (json_object_get(document, "status"))
+        return 0;
+    return maar_workload_each_spec(type, document, check_class, store, err);
 }
 
 static int complete_pod(struct maar_store *store, json_t *pod, struct maar_error *err)

@@ -14,5 +14,10 @@
 int maar_admission_complete(struct maar_store *store, const struct maar_api_type *type,
                             json_t *document, struct maar_error *err)
     __attribute__((warn_unused_result));
+/* A workload that names a priority class which is not there makes no pods; whoever writes a file is told at once.
+ * -ENOENT. An object with a status, of a dump, passes. */
+int maar_admission_check_classes(struct maar_store *store, const struct maar_api_type *type,
+                                 const json_t *document, struct maar_error *err)
+    __attribute__((warn_unused_result));
 
 #endif

@@ -169,6 +169,8 @@ int maar_cluster_add(struct maar_cluster *cluster, const json_t *document, struc
     int rc = maar_admission_complete(cluster->store, collection->type, copy, err);
     if (rc == 0)
         rc = maar_workload_check(collection->type, NULL, copy, err);
+    if (rc == 0)
+        rc = maar_admission_check_classes(cluster->store, collection->type, copy, err);
     if (rc == 0) {
         struct maar_answer answer;
         maar_store_create_object(cluster->store, collection, "", copy, true, &answer);

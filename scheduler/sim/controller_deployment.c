@@ -136,24 +136,75 @@ static json_t *annotations_of(const struct rollout *rollout)
     return copy;
 }
 
-static void make_set(const struct rollout *rollout, int64_t n)
+/* `uid` "" for a new one. */
+static void make_set(const struct rollout *rollout, const char *hash, const char *name,
+                     const char *uid, int64_t n)
 {
-    char hash[12], name[300];
     const json_t *document = rollout->object->document;
     json_t *template = plain_template(document);
     json_t *selector = json_deep_copy(maar_document_at(document, "spec.selector"));
-    maar_controller_hash_text(maar_controller_hash(template), hash);
     maar_controller_label(template, HASH_KEY, hash);
     maar_document_set(selector, "matchLabels." HASH_KEY, json_string(hash));
-    snprintf(name, sizeof name, "%.240s-%s", rollout->object->name, hash);
     json_t *set = json_pack(
         "{s:s, s:s, s:{s:s, s:s, s:o, s:o, s:o}, s:{s:I, s:o, s:o}}", "apiVersion", "apps/v1",
         "kind", "ReplicaSet", "metadata", "name", name, "namespace", rollout->object->ns, "labels",
         json_deep_copy(maar_document_at(template, "metadata.labels")), "annotations",
         annotations_of(rollout), "ownerReferences", maar_controller_reference(rollout->object),
         "spec", "replicas", (json_int_t)n, "selector", selector, "template", template);
+    if (*uid)
+        maar_document_set(set, "metadata.uid", json_string(uid));
     maar_controller_create(rollout->controllers, rollout->controllers->replica_sets,
                            rollout->object, set);
+}
+
+static void make_new_set(const struct rollout *rollout, int64_t n)
+{
+    char hash[12], name[300];
+    json_t *template = plain_template(rollout->object->document);
+    maar_controller_hash_text(maar_controller_hash(template), hash);
+    json_decref(template);
+    snprintf(name, sizeof name, "%.240s-%s", rollout->object->name, hash);
+    make_set(rollout, hash, name, "", n);
+}
+
+/* The ReplicaSet that a pod says to be of, when it is this Deployment's and not there. */
+static const json_t *missing_set(const struct rollout *rollout, const struct maar_object *pod)
+{
+    const json_t *owner = maar_controller_of(pod->document);
+    const json_t *labels = maar_document_at(pod->document, "metadata.labels");
+    const char *hash = json_string_value(json_object_get(labels, HASH_KEY));
+    char name[300];
+    snprintf(name, sizeof name, "%.240s-%.20s", rollout->object->name, hash ? hash : "");
+    if (!owner || !hash || maar_pod_is_over(pod->document) ||
+        strcmp(pod->ns, rollout->object->ns) != 0 ||
+        strcmp(maar_document_text(owner, "kind"), "ReplicaSet") != 0 ||
+        strcmp(maar_document_text(owner, "name"), name) != 0)
+        return NULL;
+    return maar_collection_object(rollout->controllers->replica_sets, pod->ns, name) ? NULL : owner;
+}
+
+/* A dump may hold Deployments and pods but not what is between them: the ReplicaSet of the youngest pod is put back. */
+static bool restore_set(const struct rollout *rollout)
+{
+    const struct maar_object *pod;
+    const json_t *owner = NULL;
+    size_t at = 0;
+    while ((pod = maar_collection_next(rollout->controllers->pods, &at))) {
+        const json_t *found = missing_set(rollout, pod);
+        owner = found ? found : owner;
+    }
+    if (!owner)
+        return false;
+    const char *name = maar_document_text(owner, "name");
+    make_set(rollout, strrchr(name, '-') + 1, name, maar_document_text(owner, "uid"),
+             rollout->want);
+    return true;
+}
+
+static void make_first_set(const struct rollout *rollout)
+{
+    if (!restore_set(rollout))
+        make_new_set(rollout, rollout->want);
 }
 
 /* ---- rolling ---- */
@@ -232,7 +283,7 @@ static void recreate(const struct rollout *rollout)
     if (rollout->current)
         scale(rollout, rollout->current, rollout->want);
     else
-        make_set(rollout, rollout->want);
+        make_new_set(rollout, rollout->want);
 }
 
 /* ---- status ---- */
@@ -287,11 +338,13 @@ void maar_reconcile_deployment(struct maar_controllers *controllers, struct maar
     if (rollout.current)
         renew_revision(&rollout);
     maar_controller_set_status(controllers, known, object, status_of(&rollout));
-    if (strcmp(maar_document_text(object->document, "spec.strategy.type"), "Recreate") == 0)
+    if (rollout.sets.n == 0)
+        make_first_set(&rollout);
+    else if (strcmp(maar_document_text(object->document, "spec.strategy.type"), "Recreate") == 0)
         recreate(&rollout);
     else if (rollout.current)
         roll(&rollout);
     else
-        make_set(&rollout, rollout.sets.n == 0 ? rollout.want : 0);
+        make_new_set(&rollout, 0);
     maar_vec_fini(&rollout.sets);
 }

@@ -111,7 +111,7 @@ bool maar_controller_create(struct maar_controllers *controllers,
         report_failure(controllers, owner, err.text);
     } else {
         int code = maar_store_create_object(controllers->store, collection, owner->ns, document,
-                                            false, &answer);
+                                            true, &answer);
         made = code == 201;
         if (!made && code != 409)
             report_failure(controllers, owner, answer.message);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The maar Authors
-// Which kinds of a scenario's manifests have no effect: workloads without a controller here, and kinds that nothing
-// knows, which are often a wrong version or a typing error. Kubernetes' own other kinds pass in silence: a dump
+// What of a scenario's manifests has no effect: workloads without a controller here, pods without a scheduler, and kinds
+// that nothing knows, which are often a wrong version or a typing error. Kubernetes' own other kinds pass in silence: a dump
 // of a cluster is full of them.
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "sim/document.h"
 #include "sim/scenario.h"
+#include "sim/workload_check.h"
 
 static bool is_uncontrolled(const char *api_version, const char *kind)
 {
@@ -88,29 +89,66 @@ bool maar_scenario_unknown_kind(const char *api_version, const char *kind, char 
     return true;
 }
 
-static bool describe(const char *api_version, const char *kind, char *text, size_t size)
+struct scheduled {
+    bool somewhere; /* a spec names a scheduler */
+};
+
+static int look_for_scheduler(void *context, const json_t *spec, struct maar_error *err)
 {
-    if (!is_uncontrolled(api_version, kind))
-        return maar_scenario_unknown_kind(api_version, kind, text, size);
-    snprintf(text, size, "%s of %s is stored and makes no pods", kind, api_version);
+    struct scheduled *scheduled = context;
+    (void)err;
+    scheduled->somewhere |= *maar_document_text(spec, "schedulerName") != 0;
+    return 0;
+}
+
+/* Pods that are left to the cluster's own scheduler, which is not here. What has a status is of a dump, where pods run
+ * already; Volcano's Job has its scheduler by default. */
+static bool is_left_alone(const struct maar_api_type *type, const json_t *document)
+{
+    struct scheduled scheduled = {false};
+    bool pod = strcmp(type->kind, "Pod") == 0;
+    if (json_object_get(document, "status") || type->custom ||
+        (!pod && !maar_workload_has_pods(type)))
+        return false;
+    if (pod)
+        return !*maar_document_text(document, "spec.schedulerName") &&
+               !*maar_document_text(document, "spec.nodeName");
+    return maar_workload_each_spec(type, document, look_for_scheduler, &scheduled, NULL) == 0 &&
+           !scheduled.somewhere;
+}
+
+static bool describe(const json_t *document, struct maar_scenario_warning *warning)
+{
+    const char *api_version = warning->api_version, *kind = warning->kind;
+    const struct maar_api_type *type = maar_api_type_find(api_version, kind);
+    size_t size = sizeof warning->text;
+    if (is_uncontrolled(api_version, kind))
+        snprintf(warning->text, size, "%s of %s is stored and makes no pods", kind, api_version);
+    else if (type && is_left_alone(type, document))
+        snprintf(warning->text, size,
+                 "%s %.253s: without schedulerName: volcano in the pod's spec nothing schedules it",
+                 kind, maar_document_name(document));
+    else
+        return maar_scenario_unknown_kind(api_version, kind, warning->text, size);
     return true;
 }
 
 void maar_scenario_check_kind(struct maar_scenario *scenario, const struct maar_field *field,
                               const json_t *document)
 {
-    const char *api_version = maar_document_text(document, "apiVersion");
-    const char *kind = maar_document_text(document, "kind");
+    struct maar_scenario_warning warning = {.field = *field, .n = 1};
+    snprintf(warning.api_version, sizeof warning.api_version, "%s",
+             maar_document_text(document, "apiVersion"));
+    snprintf(warning.kind, sizeof warning.kind, "%s", maar_document_text(document, "kind"));
+    if (!describe(document, &warning))
+        return;
     struct maar_scenario_warning *known;
     MAAR_VEC_EACH (&scenario->warnings, known) {
-        if (strcmp(known->api_version, api_version) == 0 && strcmp(known->kind, kind) == 0) {
+        if (strcmp(known->api_version, warning.api_version) == 0 &&
+            strcmp(known->kind, warning.kind) == 0) {
             known->n++;
             return;
         }
     }
-    struct maar_scenario_warning warning = {.field = *field, .n = 1};
-    snprintf(warning.api_version, sizeof warning.api_version, "%s", api_version);
-    snprintf(warning.kind, sizeof warning.kind, "%s", kind);
-    if (describe(api_version, kind, warning.text, sizeof warning.text))
-        maar_vec_push(&scenario->warnings, warning);
+    maar_vec_push(&scenario->warnings, warning);
 }

@@ -217,24 +217,53 @@ static int check_vcjob(const json_t *old, const json_t *document, struct maar_er
     return 0;
 }
 
-int maar_workload_check(const struct maar_api_type *type, const json_t *old, const json_t *document,
-                        struct maar_error *err)
+/* ---- by kind ---- */
+
+static const struct rule {
+    const char *api_version;
+    const char *kind;
+    int (*check)(const json_t *old, const json_t *document, struct maar_error *err);
+} rules[] = {
+    {"apps/v1", "Deployment", check_replicated},
+    {"apps/v1", "ReplicaSet", check_replicated},
+    {"apps/v1", "StatefulSet", check_replicated},
+    {"apps/v1", "DaemonSet", check_replicated},
+    {"batch/v1", "Job", check_job},
+    {"batch.volcano.sh/v1alpha1", "Job", check_vcjob},
+};
+
+static const struct rule *rule_of(const struct maar_api_type *type)
 {
-    static const struct {
-        const char *api_version;
-        const char *kind;
-        int (*check)(const json_t *old, const json_t *document, struct maar_error *err);
-    } rules[] = {
-        {"apps/v1", "Deployment", check_replicated},
-        {"apps/v1", "ReplicaSet", check_replicated},
-        {"apps/v1", "StatefulSet", check_replicated},
-        {"apps/v1", "DaemonSet", check_replicated},
-        {"batch/v1", "Job", check_job},
-        {"batch.volcano.sh/v1alpha1", "Job", check_vcjob},
-    };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (strcmp(rules[i].kind, type->kind) == 0 &&
             strcmp(rules[i].api_version, type->api_version) == 0)
-            return rules[i].check(old, document, err);
-    return 0;
+            return &rules[i];
+    return NULL;
+}
+
+int maar_workload_check(const struct maar_api_type *type, const json_t *old, const json_t *document,
+                        struct maar_error *err)
+{
+    const struct rule *rule = rule_of(type);
+    return rule ? rule->check(old, document, err) : 0;
+}
+
+bool maar_workload_has_pods(const struct maar_api_type *type)
+{
+    return rule_of(type) != NULL;
+}
+
+int maar_workload_each_spec(const struct maar_api_type *type, const json_t *document,
+                            maar_workload_spec_fn each, void *context, struct maar_error *err)
+{
+    const struct rule *rule = rule_of(type);
+    if (!rule)
+        return 0;
+    if (rule->check != check_vcjob)
+        return each(context, maar_document_at(document, "spec.template.spec"), err);
+    const json_t *tasks = maar_document_at(document, "spec.tasks");
+    int rc = each(context, maar_document_at(document, "spec"), err);
+    for (size_t i = 0; rc == 0 && i < json_array_size(tasks); i++)
+        rc = each(context, maar_document_at(json_array_get(tasks, i), "template.spec"), err);
+    return rc;
 }

@@ -484,6 +484,30 @@ static void pods_of_owners_that_are_not_there_stay(void **state)
     assert_int_equal(count(PODS), 1);
 }
 
+/* A dump of Deployments and pods without the ReplicaSets between them. */
+static void a_deployment_keeps_the_pods_that_are_there(void **state)
+{
+    json_t *dump[3];
+    (void)state;
+    add_replicated("Deployment", "web", "'replicas':2,");
+    for (size_t i = 0; i < 2; i++)
+        dump[i] = json_incref(at(PODS, i)->document);
+    dump[2] = json_deep_copy(get("apps/v1", "Deployment", "web"));
+    tear_down(state);
+    set_up(state);
+    for (size_t i = 0; i < 3; i++) {
+        struct maar_error err = MAAR_ERROR_INIT;
+        assert_int_equal(maar_cluster_add(cluster, dump[i], &err), 0);
+    }
+    maar_cluster_reconcile(cluster);
+    assert_int_equal(count("apps/v1", "ReplicaSet"), 1);
+    assert_int_equal(count(PODS), 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_string_equal(at(PODS, i)->name, maar_document_name(dump[i]));
+    for (size_t i = 0; i < 3; i++)
+        json_decref(dump[i]);
+}
+
 static void an_orphaning_deletion_leaves_the_pods(void **state)
 {
     (void)state;
@@ -606,6 +630,7 @@ int main(void)
         TEST(other_pods_are_left_without_a_group),
         TEST(what_an_owner_made_goes_with_it),
         TEST(pods_of_owners_that_are_not_there_stay),
+        TEST(a_deployment_keeps_the_pods_that_are_there),
         TEST(an_orphaning_deletion_leaves_the_pods),
         TEST(scale_changes_the_replicas),
         TEST(what_a_server_refuses_is_refused),

@@ -88,11 +88,11 @@ static void kinds_without_effect_are_warned_of(void **state)
         const char *kind;
         const char *want; /* NULL: no warning */
     } rows[] = {
-        {"v1", "Pod", NULL},
+        {"v1", "Pod", "without schedulerName: volcano"},
         {"v1", "ConfigMap", NULL},
         {"networking.k8s.io/v1", "Ingress", NULL},
         {"apps/v1", "ControllerRevision", NULL},
-        {"apps/v1", "Deployment", NULL},
+        {"apps/v1", "Deployment", "without schedulerName: volcano"},
         {"batch.volcano.sh/v1alpha1", "Job", NULL},
         {"batch/v1", "CronJob", "makes no pods"},
         {"flow.volcano.sh/v1alpha1", "JobFlow", "makes no pods"},
