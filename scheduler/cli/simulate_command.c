@@ -18,10 +18,14 @@
 #include "cli/simulate_link.h"
 #include "cli/simulate_table.h"
 #include "cli/simulate_warnings.h"
+#include "cli/simulate_what_if.h"
 #include "sim/report.h"
 #include "sim/simulation.h"
 
 #define MAX_CONF_BYTES (1024u * 1024)
+/* What an explanation proposes is played when that is quick. */
+#define MAX_TRIED_OBJECTS 5000u
+#define MAX_TRIES         50u
 
 static const char usage[] =
     "Usage: maarctl simulate -f FILE... [OPTION...]\n"
@@ -36,6 +40,16 @@ static const char usage[] =
     "      --explain OBJECT     why it waits at the end: a pod or PodGroup NAMESPACE/NAME, a "
     "queue\n"
     "                           queue/NAME, or all: every PodGroup that waits; more than once\n"
+    "      --what-if EDIT       what would be different if; more than once, or several after ;\n"
+    "                           node NAME [cpu=64 memory=256Gi nvidia.com/gpu=8 like=NODE\n"
+    "                             label K=V taint K=V:NoSchedule unschedulable=true ready=false]\n"
+    "                           queue NAME [weight=3 capability.cpu=20 deserved.cpu=8\n"
+    "                             guarantee.cpu=4 parent=NAME state=Open priority=1]\n"
+    "                           podgroup NAMESPACE/NAME [min=2 queue=NAME priority=CLASS\n"
+    "                             minResources.cpu=8 gates=none]\n"
+    "                           pod NAMESPACE/NAME [cpu=1 memory=2Gi priority=CLASS gates=none]\n"
+    "                           or KIND NAME delete; K- takes a label or taint off; n[1-4] is a\n"
+    "                           range; nodes and queues that do not exist are added\n"
     "      --via api            through the real client and an HTTP server instead of directly\n"
     "      --shuffle SEED       run a second time with objects in another order; the outcome must\n"
     "                           be the same\n"
@@ -57,6 +71,7 @@ struct request {
     MAAR_VEC(const char *) explains;
     const char *plugins_dir;
     enum output output;
+    struct maar_edits edits;
     bool via_api;
     bool shuffles;
     uint64_t seed;
@@ -95,9 +110,20 @@ static int take_output(struct request *request, const char *value)
     return complain("-o", value, "table, json or yaml");
 }
 
+static int take_edits(struct request *request, const char *value)
+{
+    struct maar_error err = MAAR_ERROR_INIT;
+    if (maar_edits_read(&request->edits, value, &err) == 0)
+        return MAAR_EXIT_OK;
+    maar_autofree char *safe = maar_simulate_escape(err.text, false);
+    fprintf(stderr, "maarctl simulate: --what-if %s\n", safe);
+    return MAAR_EXIT_INPUT;
+}
+
 enum {
     OPTION_CYCLES = 256,
     OPTION_EXPLAIN,
+    OPTION_WHAT_IF,
     OPTION_VIA,
     OPTION_SHUFFLE,
     OPTION_PLUGINS_DIR,
@@ -127,6 +153,8 @@ static int take_option(struct request *request, int option, const char *value)
     case OPTION_EXPLAIN:
         maar_vec_push(&request->explains, value);
         return MAAR_EXIT_OK;
+    case OPTION_WHAT_IF:
+        return take_edits(request, value);
     case OPTION_VIA:
         request->via_api = strcmp(value, "api") == 0;
         return request->via_api ? MAAR_EXIT_OK : complain("--via", value, "api");
@@ -157,6 +185,7 @@ static int read_arguments(struct request *request, int argc, char **argv)
         {"output", required_argument, NULL, 'o'},
         {"cycles", required_argument, NULL, OPTION_CYCLES},
         {"explain", required_argument, NULL, OPTION_EXPLAIN},
+        {"what-if", required_argument, NULL, OPTION_WHAT_IF},
         {"via", required_argument, NULL, OPTION_VIA},
         {"shuffle", required_argument, NULL, OPTION_SHUFFLE},
         {"plugins-dir", required_argument, NULL, OPTION_PLUGINS_DIR},
@@ -182,6 +211,10 @@ static int read_arguments(struct request *request, int argc, char **argv)
         fputs("maarctl simulate: no file given; use -f FILE\n", stderr);
         return MAAR_EXIT_INPUT;
     }
+    if (request->shuffles && request->edits.items.n > 0) {
+        fputs("maarctl simulate: --shuffle and --what-if do not go together\n", stderr);
+        return MAAR_EXIT_INPUT;
+    }
     return -1;
 }
 
@@ -205,7 +238,7 @@ static int play(const struct maar_scenario *scenario, const struct maar_simulati
     int rc = maar_simulation_create(scenario, options, &simulation, err);
     if (rc < 0)
         return rc;
-    if (!options->shuffle)
+    if (!options->shuffle && !options->edits)
         maar_simulate_warn_conf(maar_simulation_conf(simulation), options->registry);
     rc = maar_simulation_run(simulation, err);
     if (rc < 0)
@@ -247,70 +280,173 @@ static void print_report(const struct request *request, const json_t *report)
     maar_text_fini(&text);
 }
 
-/* The report and what is asked for beside it: in the same document, or behind the tables. */
-static int print(const struct request *request, struct maar_simulation *simulation, json_t *report)
+/* ---- what was asked for ---- */
+
+/* One run with its report; what is tried is compared with it. */
+struct played {
+    const struct request *request;
+    const struct maar_scenario *scenario;
+    struct maar_what_if_run run;
+    unsigned n_tried;
+};
+
+static int add_edits(struct maar_edits *edits, const struct request *request, const char *edit)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < request->edits.items.n; i++)
+        rc = maar_edits_read(edits, request->edits.items.data[i].text, NULL);
+    return rc == 0 ? maar_edits_read(edits, edit, NULL) : rc;
+}
+
+/* Plays the scenario once more with the edit. */
+static enum maar_tried try_edit(void *context, const char *edit, const char *group)
+{
+    struct played *played = context;
+    if (played->scenario->manifests.n > MAX_TRIED_OBJECTS || played->n_tried++ >= MAX_TRIES)
+        return MAAR_TRIED_NOT;
+    struct maar_edits edits = {0};
+    struct maar_simulation_options options = played->request->options;
+    struct maar_simulation *simulation = NULL;
+    enum maar_tried tried = MAAR_TRIED_NOT;
+    options.edits = &edits;
+    options.link = NULL;
+    options.progress = NULL;
+    if (add_edits(&edits, played->request, edit) == 0 &&
+        maar_simulation_create(played->scenario, &options, &simulation, NULL) == 0 &&
+        maar_simulation_run(simulation, NULL) == 0) {
+        json_t *report = maar_report_create(simulation);
+        struct maar_what_if_run run = {simulation, report};
+        tried = maar_what_if_starts(played->run, run, group) ? MAAR_TRIED_STARTS : MAAR_TRIED_SHORT;
+        json_decref(report);
+    }
+    maar_simulation_destroy(simulation);
+    maar_edits_fini(&edits);
+    return tried;
+}
+
+/* Explanations go into the document, or behind the tables. */
+static int explain(struct played *played, json_t *report, struct maar_text *text)
+{
+    const struct request *request = played->request;
+    const struct maar_simulate_tester tester = {played, try_edit};
+    if (request->explains.n == 0)
+        return MAAR_EXIT_OK;
+    json_t *map = json_object();
+    int code = maar_simulate_explain(played->run.simulation, &tester, request->explains.data,
+                                     request->explains.n, text, map);
+    json_object_set_new(report, "explain", map);
+    return code;
+}
+
+static void print_what_if(const json_t *without, const json_t *with, const json_t *what_if)
 {
     struct maar_text text = MAAR_TEXT_INIT;
-    json_t *map = request->explains.n ? json_object() : NULL;
-    int code =
-        maar_simulate_explain(simulation, request->explains.data, request->explains.n, &text, map);
-    if (map)
-        json_object_set_new(report, "explain", map);
-    print_report(request, report);
+    maar_text_add(&text, "Without  ");
+    maar_simulate_headline(without, &text);
+    maar_text_add(&text, "With     ");
+    maar_simulate_headline(with, &text);
+    maar_what_if_table(what_if, &text);
+    fputs(maar_text_get(&text), stdout);
+    maar_text_fini(&text);
+}
+
+static int print(const struct request *request, const struct maar_scenario *scenario,
+                 struct maar_simulation *simulation, struct maar_simulation *changed)
+{
+    json_t *without = maar_report_create(simulation);
+    json_t *report = changed ? maar_report_create(changed) : json_incref(without);
+    struct maar_what_if_run plain = {simulation, without},
+                            run = {changed ? changed : simulation, report};
+    struct maar_text text = MAAR_TEXT_INIT;
+    struct played played = {request, scenario, run, 0};
+    json_t *what_if = changed ? maar_what_if_create(plain, run, &request->edits) : NULL;
+    int code = explain(&played, report, &text);
+    if (what_if)
+        json_object_set(report, "whatIf", what_if);
+    if (what_if && request->output == OUTPUT_TABLE)
+        print_what_if(without, report, what_if);
+    else
+        print_report(request, report);
     maar_autofree char *safe = maar_simulate_escape(maar_text_get(&text), true);
     if (request->output == OUTPUT_TABLE)
         fputs(safe, stdout);
     maar_text_fini(&text);
+    json_decref(what_if);
+    json_decref(report);
+    json_decref(without);
     return code;
 }
 
-static int finish(const struct request *request, struct maar_simulation *simulation)
+static void print_violations(const struct maar_violations *violations)
+{
+    for (size_t i = 0; i < violations->n; i++) {
+        maar_autofree char *safe = maar_simulate_escape(violations->data[i].text, false);
+        fprintf(stderr, "cycle %u: invariant (%s): %s\n", violations->data[i].cycle,
+                violations->data[i].invariant, safe);
+    }
+}
+
+/* Expectations are those of the scenario as it is, without edits. */
+static int finish(const struct request *request, const struct maar_scenario *scenario,
+                  struct maar_simulation *simulation, struct maar_simulation *changed)
 {
     const char *differences = maar_simulation_differences(simulation);
     const struct maar_violations *violations = maar_simulation_violations(simulation);
-    json_t *report = maar_report_create(simulation);
-    int code = print(request, simulation, report);
-    json_decref(report);
+    int code = print(request, scenario, simulation, changed);
     fflush(stdout);
     if (*differences) {
         maar_autofree char *safe = maar_simulate_escape(differences, true);
         fprintf(stderr, "Expectations not met:\n%s", safe);
     }
-    for (size_t i = 0; request->output != OUTPUT_TABLE && i < violations->n; i++) {
-        maar_autofree char *safe = maar_simulate_escape(violations->data[i].text, false);
-        fprintf(stderr, "cycle %u: invariant (%s): %s\n", violations->data[i].cycle,
-                violations->data[i].invariant, safe);
-    }
-    if (request->output == OUTPUT_TABLE && !*differences && violations->n == 0 &&
-        maar_simulation_scenario(simulation)->expects.n > 0)
+    if (request->output != OUTPUT_TABLE || changed)
+        print_violations(violations);
+    if (changed)
+        print_violations(maar_simulation_violations(changed));
+    if (request->output == OUTPUT_TABLE && !changed && !*differences && violations->n == 0 &&
+        scenario->expects.n > 0)
         puts("\nAll expectations met.");
-    return code ? code : *differences || violations->n ? MAAR_EXIT_NO : MAAR_EXIT_OK;
+    bool broken = *differences || violations->n > 0 ||
+                  (changed && maar_simulation_violations(changed)->n > 0);
+    return code ? code : broken ? MAAR_EXIT_NO : MAAR_EXIT_OK;
+}
+
+/* A second run: shuffled, or with the edits. */
+static int play_again(const struct request *request, const struct maar_scenario *scenario,
+                      struct maar_simulation **ret, struct maar_error *err)
+{
+    struct maar_simulation_options options = request->options;
+    if (!request->shuffles && request->edits.items.n == 0)
+        return 0;
+    options.shuffle = request->shuffles;
+    options.seed = request->seed;
+    options.edits = request->shuffles ? NULL : &request->edits;
+    return play(scenario, &options, ret, err);
 }
 
 static int run(struct request *request, const struct maar_scenario *scenario,
                struct maar_error *err)
 {
-    struct maar_simulation *simulation = NULL, *shuffled = NULL;
+    struct maar_simulation *simulation = NULL, *second = NULL;
     int rc = play(scenario, &request->options, &simulation, err);
+    if (rc == 0)
+        rc = play_again(request, scenario, &second, err);
+    if (rc < 0 && request->edits.items.n > 0 && simulation)
+        rc = maar_error_wrap(err, rc, "--what-if");
     if (rc == 0 && request->shuffles) {
-        struct maar_simulation_options options = request->options;
-        options.shuffle = true;
-        options.seed = request->seed;
-        rc = play(scenario, &options, &shuffled, err);
-    }
-    if (rc == 0 && shuffled) {
-        json_t *plain = maar_report_create(simulation), *other = maar_report_create(shuffled);
-        compare_runs(plain, other, request->seed, maar_simulation_violations(shuffled));
+        json_t *plain = maar_report_create(simulation), *other = maar_report_create(second);
+        compare_runs(plain, other, request->seed, maar_simulation_violations(second));
         json_decref(plain);
         json_decref(other);
     }
     int code = MAAR_EXIT_INPUT;
     if (request->last_progress_ns)
         fputs("\r\033[K", stderr);
-    if (rc == 0)
-        code = finish(request, shuffled ? shuffled : simulation);
+    if (rc == 0 && request->shuffles)
+        code = finish(request, scenario, second, NULL);
+    else if (rc == 0)
+        code = finish(request, scenario, simulation, second);
     maar_simulation_destroy(simulation);
-    maar_simulation_destroy(shuffled);
+    maar_simulation_destroy(second);
     return code;
 }
 
@@ -385,5 +521,6 @@ int maar_cli_simulate(int argc, char **argv)
         code = simulate(&request);
     maar_vec_fini(&request.files);
     maar_vec_fini(&request.explains);
+    maar_edits_fini(&request.edits);
     return code;
 }

@@ -11,7 +11,6 @@
 #include "base/vec.h"
 #include "cli/command.h"
 #include "cli/simulate_table.h"
-#include "engine/explanation.h"
 #include "serve/explanation_json.h"
 
 struct names {
@@ -25,11 +24,25 @@ static void add_name(void *context, const char *name)
     maar_vec_push(&names->items, copy);
 }
 
-static int explain(struct maar_engine *engine, const char *object, struct maar_text *out,
-                   json_t *map)
+struct run {
+    struct maar_engine *engine;
+    const struct maar_simulate_tester *tester;
+    struct maar_text *out;
+    json_t *map;
+};
+
+static void try_cures(const struct run *run, struct maar_explained_group *group)
+{
+    for (size_t i = 0; group && run->tester && i < group->n_cures; i++)
+        if (group->cures[i].edit)
+            group->cures[i].tried =
+                run->tester->try(run->tester->context, group->cures[i].edit, group->name);
+}
+
+static int explain(const struct run *run, const char *object)
 {
     struct maar_explanation *explanation = NULL;
-    int rc = maar_engine_explain(engine, object, &explanation);
+    int rc = maar_engine_explain(run->engine, object, &explanation);
     if (rc < 0) {
         maar_autofree char *safe = maar_simulate_escape(object, false);
         fprintf(stderr, "maarctl simulate: --explain %s: %s\n", safe,
@@ -38,23 +51,24 @@ static int explain(struct maar_engine *engine, const char *object, struct maar_t
                                "queue/NAME or all");
         return MAAR_EXIT_INPUT;
     }
-    maar_text_add(out, "\n");
-    maar_explanation_text(explanation, out);
-    if (map)
-        json_object_set_new(map, object, maar_explanation_json(explanation));
+    try_cures(run, explanation->group);
+    maar_text_add(run->out, "\n");
+    maar_explanation_text(explanation, run->out);
+    if (run->map)
+        json_object_set_new(run->map, object, maar_explanation_json(explanation));
     maar_explanation_destroy(explanation);
     return MAAR_EXIT_OK;
 }
 
-static int explain_all(struct maar_engine *engine, struct maar_text *out, json_t *map)
+static int explain_all(const struct run *run)
 {
     struct names names = {0};
     int code = MAAR_EXIT_OK;
-    maar_engine_waiting(engine, add_name, &names);
+    maar_engine_waiting(run->engine, add_name, &names);
     if (names.items.n == 0)
-        maar_text_add(out, "\nNothing waits.\n");
+        maar_text_add(run->out, "\nNothing waits.\n");
     for (size_t i = 0; i < names.items.n; i++) {
-        int other = explain(engine, names.items.data[i], out, map);
+        int other = explain(run, names.items.data[i]);
         code = code ? code : other;
         free(names.items.data[i]);
     }
@@ -62,14 +76,14 @@ static int explain_all(struct maar_engine *engine, struct maar_text *out, json_t
     return code;
 }
 
-int maar_simulate_explain(struct maar_simulation *simulation, const char *const *objects, size_t n,
-                          struct maar_text *out, json_t *map)
+int maar_simulate_explain(struct maar_simulation *simulation,
+                          const struct maar_simulate_tester *tester, const char *const *objects,
+                          size_t n, struct maar_text *out, json_t *map)
 {
-    struct maar_engine *engine = maar_simulation_engine(simulation);
+    struct run run = {maar_simulation_engine(simulation), tester, out, map};
     int code = MAAR_EXIT_OK;
     for (size_t i = 0; i < n; i++) {
-        int other = strcmp(objects[i], "all") == 0 ? explain_all(engine, out, map)
-                                                   : explain(engine, objects[i], out, map);
+        int other = strcmp(objects[i], "all") == 0 ? explain_all(&run) : explain(&run, objects[i]);
         code = code ? code : other;
     }
     return code;

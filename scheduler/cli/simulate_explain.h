@@ -9,11 +9,19 @@
 #include <stddef.h>
 
 #include "base/text.h"
+#include "engine/explanation.h"
 #include "sim/simulation.h"
+
+/* Plays edits to see whether they let a PodGroup start; NULL: they are not tried. */
+struct maar_simulate_tester {
+    void *context;
+    enum maar_tried (*try)(void *context, const char *edit, const char *group);
+};
 
 /* Explains the objects ("all" stands for every waiting PodGroup) as text and, when map is not NULL, as entries of it by
  * object. Says on standard error which object there is not; returns the exit code. */
-int maar_simulate_explain(struct maar_simulation *simulation, const char *const *objects, size_t n,
-                          struct maar_text *out, json_t *map);
+int maar_simulate_explain(struct maar_simulation *simulation,
+                          const struct maar_simulate_tester *tester, const char *const *objects,
+                          size_t n, struct maar_text *out, json_t *map);
 
 #endif

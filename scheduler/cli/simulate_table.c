@@ -9,16 +9,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
-#include "base/vec.h"
-
-#define MAX_ROWS    60
-#define MAX_COLUMNS 5
-
-struct table {
-    const char *heads[MAX_COLUMNS];
-    size_t n_columns;
-    MAAR_VEC(char *) cells;
-};
+#include "cli/table.h"
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -41,84 +32,33 @@ char *maar_simulate_escape(const char *text, bool lines)
     return maar_text_steal(&out);
 }
 
-static void add_cell(struct table *table, const char *text)
-{
-    char *cell = maar_simulate_escape(text, false);
-    maar_vec_push(&table->cells, cell);
-}
-
-static void add_number(struct table *table, const json_t *value)
-{
-    char *cell = maar_asprintf("%lld", (long long)json_integer_value(value));
-    maar_vec_push(&table->cells, cell);
-}
-
-static void print_row(struct maar_text *out, const char *const *cells, const size_t *widths,
-                      size_t n)
-{
-    size_t pad = 2;
-    for (size_t i = 0; i < n; i++) {
-        size_t width = strlen(cells[i]);
-        if (width > 0)
-            maar_text_addf(out, "%*s%s", (int)pad, "", cells[i]);
-        pad = width > 0 ? widths[i] - width + 2 : pad + widths[i] + 2;
-    }
-    maar_text_add(out, "\n");
-}
-
-/* Prints the table under a title and frees it; nothing when it is empty. */
-static void print_table(struct maar_text *out, const char *title, struct table *table)
-{
-    size_t n = table->n_columns, n_rows = n ? table->cells.n / n : 0;
-    size_t n_shown = n_rows > MAX_ROWS ? MAX_ROWS : n_rows;
-    size_t widths[MAX_COLUMNS] = {0};
-    for (size_t i = 0; i < n; i++)
-        widths[i] = strlen(table->heads[i]);
-    for (size_t i = 0; i < n_shown * n; i++) {
-        size_t width = strlen(table->cells.data[i]);
-        if (width > widths[i % n])
-            widths[i % n] = width;
-    }
-    if (n_rows > 0) {
-        maar_text_addf(out, "\n%s\n", title);
-        print_row(out, table->heads, widths, n);
-    }
-    for (size_t i = 0; i < n_shown; i++)
-        print_row(out, (const char *const *)&table->cells.data[i * n], widths, n);
-    if (n_shown < n_rows)
-        maar_text_addf(out, "  ... and %zu more (-o json shows all)\n", n_rows - n_shown);
-    for (size_t i = 0; i < table->cells.n; i++)
-        free(table->cells.data[i]);
-    maar_vec_fini(&table->cells);
-}
-
 static void print_binds(const json_t *report, struct maar_text *out)
 {
-    struct table table = {.heads = {"CYCLE", "POD", "NODE", ""}, .n_columns = 4};
+    struct maar_table table = {.heads = {"CYCLE", "POD", "NODE", ""}, .n_columns = 4};
     const json_t *binds = json_object_get(report, "binds");
     for (size_t i = 0; i < json_array_size(binds); i++) {
         const json_t *bind = json_array_get(binds, i);
-        add_number(&table, json_object_get(bind, "cycle"));
-        add_cell(&table, text_of(bind, "pod"));
-        add_cell(&table, text_of(bind, "node"));
-        add_cell(&table, json_is_true(json_object_get(bind, "failed")) ? "failed" : "");
+        maar_table_add_number(&table, json_object_get(bind, "cycle"));
+        maar_table_add(&table, text_of(bind, "pod"));
+        maar_table_add(&table, text_of(bind, "node"));
+        maar_table_add(&table, json_is_true(json_object_get(bind, "failed")) ? "failed" : "");
     }
-    print_table(out, "Bound", &table);
+    maar_table_print(&table, "Bound", out);
 }
 
 static void print_evictions(const json_t *report, struct maar_text *out)
 {
-    struct table table = {.heads = {"CYCLE", "POD", "NODE", "BY", "FOR"}, .n_columns = 5};
+    struct maar_table table = {.heads = {"CYCLE", "POD", "NODE", "BY", "FOR"}, .n_columns = 5};
     const json_t *evictions = json_object_get(report, "evictions");
     for (size_t i = 0; i < json_array_size(evictions); i++) {
         const json_t *eviction = json_array_get(evictions, i);
-        add_number(&table, json_object_get(eviction, "cycle"));
-        add_cell(&table, text_of(eviction, "pod"));
-        add_cell(&table, text_of(eviction, "node"));
-        add_cell(&table, text_of(eviction, "action"));
-        add_cell(&table, text_of(eviction, "for"));
+        maar_table_add_number(&table, json_object_get(eviction, "cycle"));
+        maar_table_add(&table, text_of(eviction, "pod"));
+        maar_table_add(&table, text_of(eviction, "node"));
+        maar_table_add(&table, text_of(eviction, "action"));
+        maar_table_add(&table, text_of(eviction, "for"));
     }
-    print_table(out, "Evicted", &table);
+    maar_table_print(&table, "Evicted", out);
 }
 
 /* Pods that wait for the same reason share a line. */
@@ -149,7 +89,7 @@ static void print_waiting(const json_t *report, struct maar_text *out)
         }
         waiting->n++;
     }
-    struct table table = {.heads = {"POD", "REASON", "MESSAGE"}, .n_columns = 3};
+    struct maar_table table = {.heads = {"POD", "REASON", "MESSAGE"}, .n_columns = 3};
     size_t at = 0;
     void *value;
     while (maar_map_next(groups, &at, NULL, NULL, &value)) {
@@ -157,27 +97,27 @@ static void print_waiting(const json_t *report, struct maar_text *out)
         maar_autofree char *more =
             waiting->n > 1 ? maar_asprintf(" and %zu more", waiting->n - 1) : maar_strdup("");
         maar_autofree char *pods = maar_asprintf("%s%s", waiting->first, more);
-        add_cell(&table, pods);
-        add_cell(&table, *waiting->reason ? waiting->reason : "-");
-        add_cell(&table, *waiting->message ? waiting->message : "-");
+        maar_table_add(&table, pods);
+        maar_table_add(&table, *waiting->reason ? waiting->reason : "-");
+        maar_table_add(&table, *waiting->message ? waiting->message : "-");
         free(waiting);
     }
-    print_table(out, "Waiting", &table);
+    maar_table_print(&table, "Waiting", out);
     maar_map_destroy(groups);
 }
 
 static void print_groups(const json_t *report, struct maar_text *out)
 {
-    struct table table = {.heads = {"NAME", "PHASE", "RUNNING"}, .n_columns = 3};
+    struct maar_table table = {.heads = {"NAME", "PHASE", "RUNNING"}, .n_columns = 3};
     const char *name;
     json_t *group;
     json_object_foreach (json_object_get(report, "podGroups"), name, group) {
         const char *phase = text_of(group, "phase");
-        add_cell(&table, name);
-        add_cell(&table, *phase ? phase : "-");
-        add_number(&table, json_object_get(group, "running"));
+        maar_table_add(&table, name);
+        maar_table_add(&table, *phase ? phase : "-");
+        maar_table_add_number(&table, json_object_get(group, "running"));
     }
-    print_table(out, "PodGroups", &table);
+    maar_table_print(&table, "PodGroups", out);
 }
 
 static char *amounts(const json_t *map)
@@ -197,30 +137,30 @@ static char *amounts(const json_t *map)
 
 static void print_queues(const json_t *report, struct maar_text *out)
 {
-    struct table table = {.heads = {"NAME", "ALLOCATED", "DESERVED"}, .n_columns = 3};
+    struct maar_table table = {.heads = {"NAME", "ALLOCATED", "DESERVED"}, .n_columns = 3};
     const char *name;
     json_t *queue;
     json_object_foreach (json_object_get(report, "queues"), name, queue) {
         maar_autofree char *allocated = amounts(json_object_get(queue, "allocated"));
         maar_autofree char *deserved = amounts(json_object_get(queue, "deserved"));
-        add_cell(&table, name);
-        add_cell(&table, allocated);
-        add_cell(&table, deserved);
+        maar_table_add(&table, name);
+        maar_table_add(&table, allocated);
+        maar_table_add(&table, deserved);
     }
-    print_table(out, "Queues", &table);
+    maar_table_print(&table, "Queues", out);
 }
 
 static void print_violations(const json_t *report, struct maar_text *out)
 {
-    struct table table = {.heads = {"CYCLE", "INVARIANT", "WHAT"}, .n_columns = 3};
+    struct maar_table table = {.heads = {"CYCLE", "INVARIANT", "WHAT"}, .n_columns = 3};
     const json_t *violations = json_object_get(report, "violations");
     for (size_t i = 0; i < json_array_size(violations); i++) {
         const json_t *violation = json_array_get(violations, i);
-        add_number(&table, json_object_get(violation, "cycle"));
-        add_cell(&table, text_of(violation, "invariant"));
-        add_cell(&table, text_of(violation, "text"));
+        maar_table_add_number(&table, json_object_get(violation, "cycle"));
+        maar_table_add(&table, text_of(violation, "invariant"));
+        maar_table_add(&table, text_of(violation, "text"));
     }
-    print_table(out, "Broken invariants", &table);
+    maar_table_print(&table, "Broken invariants", out);
 }
 
 static size_t n_waiting(const json_t *report)
@@ -243,7 +183,7 @@ static size_t n_bound(const json_t *report)
     return n;
 }
 
-void maar_simulate_table(const json_t *report, struct maar_text *out)
+void maar_simulate_headline(const json_t *report, struct maar_text *out)
 {
     size_t waiting = n_waiting(report), bound = n_bound(report);
     long long cycles = (long long)json_integer_value(json_object_get(report, "cycles"));
@@ -251,6 +191,11 @@ void maar_simulate_table(const json_t *report, struct maar_text *out)
     maar_text_addf(out, "%s: %lld cycle%s, %zu pod%s bound, %zu evicted, %zu waiting\n", name,
                    cycles, cycles == 1 ? "" : "s", bound, bound == 1 ? "" : "s",
                    json_array_size(json_object_get(report, "evictions")), waiting);
+}
+
+void maar_simulate_table(const json_t *report, struct maar_text *out)
+{
+    maar_simulate_headline(report, out);
     print_binds(report, out);
     print_evictions(report, out);
     print_waiting(report, out);

@@ -20,7 +20,7 @@ static void add_cure(struct maar_explaining *explaining, const char *text, const
         group->cures =
             maar_arena_calloc(explaining->session->arena, MAX_CURES, sizeof *group->cures);
     if (group->n_cures < MAX_CURES)
-        group->cures[group->n_cures++] = (struct maar_explained_cure){text, edit};
+        group->cures[group->n_cures++] = (struct maar_explained_cure){text, edit, MAAR_TRIED_NOT};
 }
 
 /* "a; b" in the arena; NULL l: nothing yet. */
@@ -189,8 +189,17 @@ static const char *edit_node(struct maar_session *session, const struct maar_tas
     const struct maar_node_facts *facts = &session->world->nodes.facts[slot];
     const struct maar_pod_spec *spec = task->cls->spec;
     const char *edit = NULL;
-    if (facts->unschedulable)
+    bool cordoned = facts->unschedulable, lost = !facts->ready;
+    for (uint32_t i = 0; i < facts->n_taints; i++) {
+        const char *key = facts->taints[i].key;
+        cordoned |= !strcmp(key, "node.kubernetes.io/unschedulable");
+        lost |= !strcmp(key, "node.kubernetes.io/not-ready") ||
+                !strcmp(key, "node.kubernetes.io/unreachable");
+    }
+    if (cordoned)
         edit = join(arena, edit, " ", "unschedulable=false");
+    if (lost)
+        edit = join(arena, edit, " ", "ready=true");
     for (uint32_t i = 0; i < spec->n_node_selector; i++) {
         bool has = false;
         for (uint32_t k = 0; k < facts->n_labels; k++)
@@ -202,7 +211,8 @@ static const char *edit_node(struct maar_session *session, const struct maar_tas
                                           spec->node_selector[i].value));
     }
     for (uint32_t i = 0; i < facts->n_taints; i++)
-        if (facts->taints[i].effect != MAAR_EFFECT_PREFER_NO_SCHEDULE)
+        if (facts->taints[i].effect != MAAR_EFFECT_PREFER_NO_SCHEDULE &&
+            strncmp(facts->taints[i].key, "node.kubernetes.io/", 19) != 0)
             edit =
                 join(arena, edit, " ", maar_arena_printf(arena, "taint %s-", facts->taints[i].key));
     return edit ? maar_arena_printf(arena, "node %s %s", facts->name, edit) : NULL;
@@ -597,10 +607,13 @@ void maar_explain_other_cures(struct maar_explaining *explaining)
         add_cure(explaining, "the scheduling gates of its pods are removed",
                  maar_arena_printf(arena, "podgroup %s gates=none", group->name));
         break;
+    case MAAR_GATE_ACTION:
+        add_cure(explaining, "the action is added to actions of scheduler.conf", NULL);
+        break;
     case MAAR_GATE_FIFO:
         add_cure(explaining,
-                 maar_arena_printf(arena, "%s starts, or is removed", group->jobs_ahead.names[0]),
-                 maar_arena_printf(arena, "podgroup %s delete", group->jobs_ahead.names[0]));
+                 maar_arena_printf(arena, "%s starts, or is removed", explaining->holder->uid),
+                 maar_arena_printf(arena, "podgroup %s delete", explaining->holder->uid));
         break;
     case MAAR_GATE_ENQUEUE:
         cure_capability(explaining);

@@ -12,8 +12,9 @@
 const char *maar_gate_name(enum maar_gate gate)
 {
     static const char *const names[MAAR_N_GATES] = {
-        "none", "podGroup",      "fault",     "queue", "queueClosed", "enqueue", "valid", "gated",
-        "fifo", "queueOverused", "queueRoom", "nodes", "gang",        "release", "turn",
+        "none",  "podGroup", "fault",   "queue", "queueClosed",   "enqueue",
+        "valid", "gated",    "action",  "fifo",  "queueOverused", "queueRoom",
+        "nodes", "gang",     "release", "turn",
     };
     return gate < MAAR_N_GATES ? names[gate] : "none";
 }
@@ -24,92 +25,6 @@ bool maar_explain_waits(const struct maar_job *job)
     if (job->n[MAAR_TASK_PENDING] + job->n[MAAR_TASK_PIPELINED] > 0)
         return true;
     return entry->exists && (maar_job_is_pending(job) || job->phase == MAAR_PHASE_INQUEUE);
-}
-
-/* ---- who is ahead ---- */
-
-static int compare_jobs(const void *l, const void *r, void *context)
-{
-    const struct maar_job *a = *(const struct maar_job *const *)l;
-    const struct maar_job *b = *(const struct maar_job *const *)r;
-    if (a == b)
-        return 0;
-    return maar_vote_job_less(context, a, b) ? -1 : 1;
-}
-
-const struct maar_job **maar_explain_waiting_jobs(struct maar_session *session,
-                                                  const struct maar_queue *queue, size_t *ret_n)
-{
-    const struct maar_job **jobs =
-        maar_arena_calloc(session->arena, queue->n_jobs + 1, sizeof *jobs);
-    size_t n = 0;
-    for (uint32_t i = 0; i < queue->n_jobs; i++)
-        if (maar_explain_waits(queue->jobs[i]))
-            jobs[n++] = queue->jobs[i];
-    qsort_r((void *)jobs, n, sizeof *jobs, compare_jobs, session);
-    *ret_n = n;
-    return jobs;
-}
-
-static void add_name(struct maar_session *session, struct maar_explained_names *names,
-                     const char *name)
-{
-    if (!names->names)
-        names->names = maar_arena_calloc(session->arena, MAAR_EXPLAIN_NAMES, sizeof *names->names);
-    if (names->n < MAAR_EXPLAIN_NAMES)
-        names->names[names->n++] = maar_arena_strdup(session->arena, name);
-    names->n_all++;
-}
-
-static bool has_waiting(const struct maar_queue *queue)
-{
-    for (uint32_t i = 0; i < queue->n_jobs; i++)
-        if (maar_explain_waits(queue->jobs[i]))
-            return true;
-    return false;
-}
-
-static int compare_queues(const void *l, const void *r, void *context)
-{
-    return maar_vote_compare_queues(context, *(const struct maar_queue *const *)l,
-                                    *(const struct maar_queue *const *)r);
-}
-
-struct maar_explained_names maar_explain_queues_ahead(struct maar_session *session,
-                                                      const struct maar_queue *queue)
-{
-    const struct maar_world *world = session->world;
-    struct maar_explained_names names = {0};
-    const struct maar_queue **ahead =
-        maar_arena_calloc(session->arena, world->sorted_queues.n + 1, sizeof *ahead);
-    size_t n = 0;
-    for (size_t i = 0; i < world->sorted_queues.n; i++) {
-        const struct maar_queue *other = world->sorted_queues.data[i];
-        if (other != queue && has_waiting(other) &&
-            maar_vote_compare_queues(session, other, queue) < 0)
-            ahead[n++] = other;
-    }
-    qsort_r((void *)ahead, n, sizeof *ahead, compare_queues, session);
-    for (size_t i = 0; i < n; i++)
-        add_name(session, &names, ahead[i]->name);
-    return names;
-}
-
-/* Notes the jobs before this one; returns the first that could block a queue of strict order. */
-static const struct maar_job *note_ahead(struct maar_explaining *explaining)
-{
-    struct maar_session *session = explaining->session;
-    const struct maar_job *blocker = NULL;
-    size_t n;
-    const struct maar_job **jobs = maar_explain_waiting_jobs(session, explaining->job->queue, &n);
-    for (size_t i = 0; i < n && jobs[i] != explaining->job; i++) {
-        struct maar_validity validity;
-        add_name(session, &explaining->group->jobs_ahead, jobs[i]->uid);
-        if (!blocker && !maar_job_is_pending(jobs[i]) && jobs[i]->n[MAAR_TASK_PENDING] > 0 &&
-            maar_vote_job_valid(session, jobs[i], &validity))
-            blocker = jobs[i];
-    }
-    return blocker;
 }
 
 /* ---- gates ---- */
@@ -147,7 +62,7 @@ static bool is_outside(struct maar_explaining *explaining)
     return group->gate != MAAR_GATE_NONE;
 }
 
-static bool has_action(const struct maar_session *session, const char *name)
+bool maar_explain_has_action(const struct maar_session *session, const char *name)
 {
     for (size_t i = 0; i < session->policy->n_steps; i++)
         if (!strcmp(session->policy->steps[i].action->name, name))
@@ -170,8 +85,10 @@ static void ask_enqueue(struct maar_explaining *explaining)
 {
     struct maar_session *session = explaining->session;
     const struct maar_job *job = explaining->job;
-    if (!maar_job_is_pending(job) || !has_action(session, "enqueue") || !job->has_min_resources ||
-        maar_vote_job_enqueueable(session, job))
+    if (maar_job_is_pending(job) && explaining->held_text)
+        hold(explaining->group, MAAR_GATE_FIFO, NULL, explaining->held_text);
+    if (!maar_job_is_pending(job) || !maar_explain_has_action(session, "enqueue") ||
+        !job->has_min_resources || maar_vote_job_enqueueable(session, job))
         return;
     const char *text = maar_session_job(session, job)->job_text;
     if (maar_queue_is_open(job->queue))
@@ -225,15 +142,22 @@ static void ask_gates(struct maar_explaining *explaining)
                                group->n_gated, group->n_gated == 1 ? "has" : "have"));
 }
 
-static void ask_queue(struct maar_explaining *explaining, const struct maar_job *blocker)
+static void ask_actions(struct maar_explaining *explaining)
+{
+    const struct maar_job *job = explaining->job;
+    bool best_effort =
+        job->n[MAAR_TASK_PENDING] > 0 && job->n_pending_best_effort == job->n[MAAR_TASK_PENDING];
+    const char *name = best_effort ? "backfill" : "allocate";
+    if (!maar_explain_has_action(explaining->session, name))
+        hold(explaining->group, MAAR_GATE_ACTION, NULL,
+             maar_arena_printf(explaining->session->arena,
+                               "scheduler.conf has no action %s in actions", name));
+}
+
+static void ask_queue(struct maar_explaining *explaining)
 {
     struct maar_session *session = explaining->session;
     const struct maar_queue *queue = explaining->job->queue;
-    if (blocker && queue->dequeue_strategy == MAAR_DEQUEUE_FIFO &&
-        !session->policy->conf->compatibility_volcano)
-        hold(explaining->group, MAAR_GATE_FIFO, NULL,
-             maar_arena_printf(session->arena, "queue %s is fifo, and %s waits before it",
-                               queue->name, blocker->uid));
     if (!maar_vote_queue_overused(session, queue))
         return;
     if (!maar_queue_is_open(queue))
@@ -295,13 +219,15 @@ void maar_explain_group(struct maar_explaining *explaining)
     fill_facts(explaining);
     if (is_outside(explaining) || !maar_explain_waits(job))
         return;
-    const struct maar_job *blocker = note_ahead(explaining);
-    group->queues_ahead = maar_explain_queues_ahead(session, job->queue);
+    maar_explain_ahead(explaining);
     maar_vec_clear(&session->limits);
     ask_enqueue(explaining);
     ask_valid(explaining);
     ask_gates(explaining);
-    ask_queue(explaining, blocker);
+    ask_actions(explaining);
+    if (explaining->held_text)
+        hold(group, MAAR_GATE_FIFO, NULL, explaining->held_text);
+    ask_queue(explaining);
     if (group->gate != MAAR_GATE_NONE)
         take_limits(explaining);
     enum maar_gate gate = group->gate;

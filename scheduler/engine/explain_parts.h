@@ -16,6 +16,8 @@ struct maar_explaining {
     const struct maar_job *job;
     struct maar_explained_group *group;
     const struct maar_task **samples; /* one task of each of group->classes */
+    const char *held_text;            /* a job before it holds it; NULL */
+    const struct maar_job *holder;
     /* What became of one task in the try. */
     const struct maar_task *probe; /* NULL: nobody asks */
     const char *probe_node;        /* NULL: none */
@@ -26,6 +28,10 @@ struct maar_explaining {
 void maar_explain_group(struct maar_explaining *explaining);
 /* It waits to be admitted, or has pods that wait. */
 bool maar_explain_waits(const struct maar_job *job);
+bool maar_explain_has_action(const struct maar_session *session, const char *name);
+
+/* explain_order.c: who is before it, and who of them holds it. */
+void maar_explain_ahead(struct maar_explaining *explaining);
 /* Queues with waiting jobs before this one, in order. */
 struct maar_explained_names maar_explain_queues_ahead(struct maar_session *session,
                                                       const struct maar_queue *queue);
@@ -33,8 +39,11 @@ struct maar_explained_names maar_explain_queues_ahead(struct maar_session *sessi
 const struct maar_job **maar_explain_waiting_jobs(struct maar_session *session,
                                                   const struct maar_queue *queue, size_t *ret_n);
 
-/* explain_try.c: places all that waits, notes how far it goes, takes it back. False when the gate stands already. */
+/* explain_try.c: places all that waits, notes how far it goes, takes it back. */
 void maar_explain_try(struct maar_explaining *explaining);
+/* The tasks that could be placed, in task order, those that ask for nothing last; session's arena. */
+const struct maar_task **maar_explain_tasks(struct maar_session *session,
+                                            const struct maar_job *job, size_t *ret_n);
 
 /* explain_levels.c. After the plugins closed, so that what they publish is as of now. */
 void maar_explain_group_levels(struct maar_explaining *explaining);

@@ -36,15 +36,18 @@ static int compare_tasks(const void *l, const void *r, void *context)
     return maar_vote_task_less(context, b, a);
 }
 
-static void collect(struct try *try)
+const struct maar_task **maar_explain_tasks(struct maar_session *session,
+                                            const struct maar_job *job, size_t *ret_n)
 {
-    struct maar_session *session = try->explaining->session;
-    const struct maar_job *job = try->explaining->job;
-    try->tasks = maar_arena_calloc(session->arena, job->n_tasks + 1, sizeof *try->tasks);
+    const struct maar_task **tasks =
+        maar_arena_calloc(session->arena, job->n_tasks + 1, sizeof *tasks);
+    size_t n = 0;
     for (uint32_t i = 0; i < job->n_tasks; i++)
         if (!maar_place_is_barred(job->tasks[i]))
-            try->tasks[try->n++] = job->tasks[i];
-    qsort_r((void *)try->tasks, try->n, sizeof *try->tasks, compare_tasks, session);
+            tasks[n++] = job->tasks[i];
+    qsort_r((void *)tasks, n, sizeof *tasks, compare_tasks, session);
+    *ret_n = n;
+    return tasks;
 }
 
 /* ---- what a class lacks ---- */
@@ -266,8 +269,9 @@ static void judge(struct try *try, bool ready, bool pipelined)
             "it fits now: the next session places it unless what is before it takes the room";
     } else if (pipelined && group->could > 0) {
         group->gate = MAAR_GATE_RELEASE;
-        group->text = maar_arena_printf(
-            arena, "%u of its pods fit once pods that are ending have gone", try->n_pipelined);
+        group->text =
+            maar_arena_printf(arena, "%u of its pods %s once pods that are ending have gone",
+                              try->n_pipelined, try->n_pipelined == 1 ? "fits" : "fit");
     } else if (refused && refused->gate == MAAR_GATE_ROOM) {
         group->gate = MAAR_GATE_ROOM;
         group->plugin = try->plugin;
@@ -281,6 +285,15 @@ static void judge(struct try *try, bool ready, bool pipelined)
         group->gate = MAAR_GATE_NODES;
         group->text = refused->text;
     }
+}
+
+/* Members that ask for nothing count for the votes before they have a node, but must find one. */
+static bool has_minimum(const struct try *try, enum maar_task_status least)
+{
+    const struct maar_job *job = try->explaining->job;
+    uint32_t n = maar_job_n_ready(job) + (least == MAAR_TASK_PIPELINED ? job->n[least] : 0);
+    return try->explaining->session->policy->conf->compatibility_volcano ||
+           (int64_t)n >= job->min_available;
 }
 
 /* Another order may fit where the usual one does not. */
@@ -303,14 +316,16 @@ void maar_explain_try(struct maar_explaining *explaining)
     group->classes = maar_arena_calloc(session->arena, MAX_CLASSES, sizeof *group->classes);
     explaining->samples =
         maar_arena_calloc(session->arena, MAX_CLASSES, sizeof *explaining->samples);
-    collect(&try);
+    try.tasks = maar_explain_tasks(session, explaining->job, &try.n);
     try.statement = maar_statement_begin(session);
     size_t mark = maar_statement_mark(try.statement);
     for (size_t i = 0; i < try.n; i++)
         take(&try, try.tasks[i]);
     note_roles(&try);
-    bool pipelined = maar_vote_job_pipelined(session, explaining->job);
-    bool ready = maar_vote_job_ready(session, explaining->job);
+    bool pipelined =
+        maar_vote_job_pipelined(session, explaining->job) && has_minimum(&try, MAAR_TASK_PIPELINED);
+    bool ready =
+        maar_vote_job_ready(session, explaining->job) && has_minimum(&try, MAAR_TASK_ALLOCATED);
     if (!ready && !pipelined && fits_otherwise(&try, mark)) {
         ready = true;
         try.n_pipelined = 0;

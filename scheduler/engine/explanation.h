@@ -27,7 +27,8 @@ enum maar_gate {
     MAAR_GATE_ENQUEUE,   /* it is not admitted */
     MAAR_GATE_VALID,     /* it lacks pods */
     MAAR_GATE_GATED,     /* too many of its pods have scheduling gates */
-    MAAR_GATE_FIFO,      /* another job blocks the queue */
+    MAAR_GATE_ACTION,    /* the configuration lacks the action that would place it */
+    MAAR_GATE_FIFO,      /* a refused job before it holds it, in a queue that keeps its order */
     MAAR_GATE_OVERUSED,  /* its queue takes nothing now */
     MAAR_GATE_ROOM,      /* its queue has no room for the pods */
     MAAR_GATE_NODES,     /* no node has room for a pod */
@@ -110,10 +111,19 @@ struct maar_explained_names {
     size_t n_all;
 };
 
-/* Something that would let it start. */
+enum maar_tried {
+    MAAR_TRIED_NOT,
+    MAAR_TRIED_STARTS,
+    MAAR_TRIED_SHORT, /* not enough alone */
+    MAAR_N_TRIED,
+};
+
+/* Something that would let it start. It follows from what refuses the PodGroup now; whether something else would then
+ * is found out by those who can play it, and noted in `tried`. */
 struct maar_explained_cure {
     const char *text; /* "2 more nodes like n1" */
     const char *edit; /* as `simulate --what-if` takes it; NULL when it cannot be said so */
+    enum maar_tried tried;
 };
 
 struct maar_explained_group {

@@ -2,6 +2,7 @@
  * Copyright The maar Authors */
 /* An explanation for people: what holds it first, then the numbers, then what would help. */
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,6 +27,23 @@ const char *maar_explanation_amount(const char *dimension, double amount, char b
             suffix++;
         }
     snprintf(buffer, 48, "%.10g%s", amount, suffixes[suffix]);
+    return buffer;
+}
+
+/* "queueRoom" is said "queue room". */
+static const char *gate_words(enum maar_gate gate, char buffer[32])
+{
+    size_t n = 0;
+    for (const char *c = maar_gate_name(gate); *c && n + 2 < 32; c++) {
+        bool capital = isupper((unsigned char)*c) != 0;
+        if (capital)
+            buffer[n++] = ' ';
+        buffer[n] = *c;
+        if (capital)
+            buffer[n] = (char)tolower((unsigned char)*c);
+        n++;
+    }
+    buffer[n] = 0;
     return buffer;
 }
 
@@ -132,12 +150,17 @@ static void add_gang(const struct maar_explained_group *group, struct maar_text 
                        (long long)group->roles[i].need, (long long)group->roles[i].could);
 }
 
-static void add_cures(const struct maar_explained_group *group, struct maar_text *out)
+static void add_cures(const struct maar_explained_group *group, enum maar_tried tried,
+                      const char *title, struct maar_text *out)
 {
-    if (group->n_cures > 0)
-        maar_text_add(out, "  could help\n");
+    bool first = true;
     for (size_t i = 0; i < group->n_cures; i++) {
         const struct maar_explained_cure *cure = &group->cures[i];
+        if (cure->tried != tried)
+            continue;
+        if (first)
+            maar_text_addf(out, "  %s\n", title);
+        first = false;
         maar_text_addf(out, "  - %s\n", cure->text);
         if (cure->edit)
             maar_text_addf(out, "      --what-if '%s'\n", cure->edit);
@@ -146,11 +169,12 @@ static void add_cures(const struct maar_explained_group *group, struct maar_text
 
 static void add_group(const struct maar_explained_group *group, struct maar_text *out)
 {
+    char gate[32];
     if (group->gate == MAAR_GATE_NONE)
         maar_text_addf(out, "PodGroup %s does not wait\n", group->name);
     else
         maar_text_addf(out, "PodGroup %s waits: %s%s%s%s\n  %s\n", group->name,
-                       maar_gate_name(group->gate), group->plugin ? " (plugin " : "",
+                       gate_words(group->gate, gate), group->plugin ? " (plugin " : "",
                        group->plugin ? group->plugin : "", group->plugin ? ")" : "", group->text);
     if (group->gate == MAAR_GATE_POD_GROUP)
         maar_text_addf(out, "  pods    %u name%s it\n", group->n_pods,
@@ -171,7 +195,9 @@ static void add_group(const struct maar_explained_group *group, struct maar_text
         add_class(&group->classes[i], out);
     add_names(&group->jobs_ahead, "job", out);
     add_names(&group->queues_ahead, "queue", out);
-    add_cures(group, out);
+    add_cures(group, MAAR_TRIED_STARTS, "would start with (tried)", out);
+    add_cures(group, MAAR_TRIED_NOT, "could start with (not tried)", out);
+    add_cures(group, MAAR_TRIED_SHORT, "would not be enough alone (tried)", out);
 }
 
 static void add_pod(const struct maar_explained_pod *pod, struct maar_text *out)
@@ -191,6 +217,7 @@ static void add_pod(const struct maar_explained_pod *pod, struct maar_text *out)
 
 static void add_queue(const struct maar_explained_queue *queue, struct maar_text *out)
 {
+    char gate[32];
     maar_text_addf(out, "Queue %s %s, weight %d, priority %d", queue->name,
                    queue->exists ? queue->state : "does not exist", queue->weight, queue->priority);
     if (queue->parent)
@@ -204,7 +231,7 @@ static void add_queue(const struct maar_explained_queue *queue, struct maar_text
     add_names(&queue->queues_ahead, "queue", out);
     for (size_t i = 0; i < queue->n_jobs; i++)
         maar_text_addf(out, "  %zu. %s waits: %s: %s\n", i + 1, queue->jobs[i].name,
-                       maar_gate_name(queue->jobs[i].gate), queue->jobs[i].text);
+                       gate_words(queue->jobs[i].gate, gate), queue->jobs[i].text);
     if (queue->n_jobs < queue->n_waiting)
         maar_text_addf(out, "  ... and %zu more\n", queue->n_waiting - queue->n_jobs);
 }

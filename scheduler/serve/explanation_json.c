@@ -122,9 +122,12 @@ static json_t *names_json(const struct maar_explained_names *names)
 
 static json_t *cures_json(const struct maar_explained_group *group)
 {
+    static const char *const names[MAAR_N_TRIED] = {"no", "starts", "notEnough"};
     json_t *list = json_array();
     for (size_t i = 0; i < group->n_cures; i++) {
-        json_t *cure = json_pack("{s:s}", "text", group->cures[i].text);
+        enum maar_tried tried = group->cures[i].tried;
+        json_t *cure = json_pack("{s:s, s:s}", "text", group->cures[i].text, "tried",
+                                 names[tried < MAAR_N_TRIED ? tried : 0]);
         if (group->cures[i].edit)
             json_object_set_new(cure, "edit", json_string(group->cures[i].edit));
         json_array_append_new(list, cure);

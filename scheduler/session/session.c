@@ -323,7 +323,7 @@ static void host_reason_limit(void *context, const struct maar_queue *queue, uin
 {
     struct maar_session *session = context;
     struct maar_limit item = {queue, dim, held, asked, limit, limit_name};
-    if (session->looks && dim < session->world->dims.n)
+    if (session->looks && !session->supposing && dim < session->world->dims.n)
         maar_vec_push(&session->limits, item);
 }
 

@@ -68,14 +68,22 @@ struct name_state {
     size_t n;
 };
 
+/* Of a field, or of a name from elsewhere. */
+static int name_error(const struct name_state *state, struct maar_error *err, const char *text)
+{
+    return state->field ? maar_field_error(state->field, err, "%s", text)
+                        : maar_error_set(err, -EINVAL, "%s", text);
+}
+
 static int expand_from(struct name_state *state, const char *prefix, const char *rest,
                        struct maar_error *err)
 {
     const char *open = strchr(rest, '[');
     char name[512];
     if (!open) {
+        snprintf(name, sizeof name, "more than %d names", MAX_NAMES);
         if (++state->n > MAX_NAMES)
-            return maar_field_error(state->field, err, "more than %d names", MAX_NAMES);
+            return name_error(state, err, name);
         snprintf(name, sizeof name, "%s%s", prefix, rest);
         return state->each(state->context, name, err);
     }
@@ -83,15 +91,16 @@ static int expand_from(struct name_state *state, const char *prefix, const char 
     int n_first = 0, n_last = 0, end = 0;
     if (!isdigit((unsigned char)open[1]) ||
         sscanf(open, "[%n%lu%n-%lu]%n", &n_first, &first, &n_last, &last, &end) != 2 || end == 0 ||
-        first > last || last > 10000000)
-        return maar_field_error(state->field, err,
-                                "\"%.100s\": a range is written [1-8] or [01-16]", rest);
+        first > last || last > 10000000) {
+        snprintf(name, sizeof name, "\"%.100s\": a range is written [1-8] or [01-16]", rest);
+        return name_error(state, err, name);
+    }
     bool padded = open[1] == '0' && n_last - n_first > 1;
     for (unsigned long i = first; i <= last; i++) {
         int n = snprintf(name, sizeof name, "%s%.*s%0*lu", prefix, (int)(open - rest), rest,
                          padded ? n_last - n_first : 1, i);
         if (n >= 250)
-            return maar_field_error(state->field, err, "the name is too long");
+            return name_error(state, err, "the name is too long");
         int rc = expand_from(state, name, open + end, err);
         if (rc < 0)
             return rc;
@@ -104,7 +113,7 @@ int maar_shorthand_names(const struct maar_field *field, const char *pattern,
 {
     struct name_state state = {field, each, context, 0};
     if (strlen(pattern) > 250)
-        return maar_field_error(field, err, "the name is too long");
+        return name_error(&state, err, "the name is too long");
     return expand_from(&state, "", pattern, err);
 }
 

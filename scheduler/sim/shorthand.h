@@ -16,7 +16,8 @@ int maar_shorthand_expand(const struct maar_field *field, const json_t *cluster,
                           maar_shorthand_emit_fn emit, void *context, struct maar_error *err)
     __attribute__((warn_unused_result));
 
-/* Expands ranges in a name, "n[01-16]" → n01 … n16. Calls `each` per name. */
+/* Expands ranges in a name, "n[01-16]" → n01 … n16. Calls `each` per name. field NULL: the name is of no file, and
+ * errors tell no position. */
 typedef int (*maar_shorthand_name_fn)(void *context, const char *name, struct maar_error *err);
 int maar_shorthand_names(const struct maar_field *field, const char *pattern,
                          maar_shorthand_name_fn each, void *context, struct maar_error *err)

@@ -163,6 +163,8 @@ int maar_simulation_create(const struct maar_scenario *scenario,
         simulation->invariants =
             maar_invariants_create(simulation->cluster, simulation->conf, options->registry);
         rc = load(simulation, err);
+        if (rc == 0 && options->edits)
+            rc = maar_edits_apply(options->edits, simulation->cluster, err);
     }
     if (rc < 0)
         maar_simulation_destroy(simulation);

@@ -7,6 +7,7 @@
 
 #include "engine/engine.h"
 #include "host/registry.h"
+#include "sim/edit.h"
 #include "sim/invariants.h"
 #include "sim/scenario.h"
 #include "wire/wire.h"
@@ -33,6 +34,7 @@ struct maar_simulation_options {
     const char *conf_text;                /* wins over the scenario's; NULL: none */
     const char *conf_path;                /* where it comes from */
     unsigned cycles;                      /* 0: the scenario's */
+    const struct maar_edits *edits;       /* made before cycle 1; NULL: none */
     bool reference;
     bool shuffle; /* objects of one kind come in another order */
     uint64_t seed;

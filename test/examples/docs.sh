@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The maar Authors
 #
-# Does what README.md and docs/plugin-guide.md tell a reader to do, word by word:
+# Does what README.md, docs/plugin-guide.md and docs/explain.md tell a reader to do, word by word:
 #
 #   test/examples/docs.sh FOLDER-OF-MAARCTL
 #
@@ -62,6 +62,19 @@ done < <(commands "$guide")
 grep -v avoidLabel my-plugins/quiet.yaml >open.yaml
 check "plugin-guide.md: without avoidLabel n1 takes one" bash -c \
     'build/release/bin/maarctl simulate -f open.yaml --plugins-dir my-plugins | grep "job-0  *n1"'
+
+explain=$root/docs/explain.md
+scenario "$explain" >explain.yaml
+while IFS= read -r command; do
+    check "explain.md: $command" bash -c "$command"
+    cp out explain.out
+    # What the page shows of the output, line by line; a line may be cut short.
+    while IFS= read -r line; do
+        check "explain.md: shows '$line'" has "$line" explain.out
+    done < <(awk -v command="    \$ $command" '$0 == command { on = 1; next }
+        on && !/^    / { exit }
+        on { sub(/^    /, ""); print }' "$explain")
+done < <(commands "$explain")
 
 readme=$root/README.md
 scenario "$readme" >first.yaml
