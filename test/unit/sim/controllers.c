@@ -30,6 +30,7 @@ static int set_up(void **state)
         .period_ns = MAAR_SECOND_NS,
         .kubelets = {.termination_delay = 1},
         .has_kubelets = true,
+        .recreate = true,
     };
     (void)state;
     cluster = maar_cluster_create(&options);
@@ -395,6 +396,26 @@ static void the_phase_of_a_volcano_job_follows_its_pods(void **state)
     }
 }
 
+static void partitions_become_sub_groups(void **state)
+{
+    (void)state;
+    add_vcjob("'tasks':[" TASK("w",
+                               "'replicas':4,'partitionPolicy':{'totalPartitions':2,"
+                               "'partitionSize':2,'minPartitions':1,'networkTopology':{"
+                               "'mode':'hard'}}",
+                               "1") "]");
+    const json_t *group = get(GROUP, "lab-u1");
+    const json_t *part = json_array_get(maar_document_at(group, "spec.subGroupPolicy"), 0);
+    assert_int_equal(maar_document_int(group, "spec.minMember", 0), 2);
+    assert_string_equal(maar_document_text(part, "name"), "w");
+    assert_int_equal(maar_document_int(part, "subGroupSize", 0), 2);
+    assert_int_equal(maar_document_int(part, "minSubGroups", 0), 1);
+    assert_string_equal(maar_document_text(part, "networkTopology.mode"), "hard");
+    let_in();
+    assert_string_equal(label(get(PODS, "lab-w-1"), "volcano.sh/partition-id"), "0");
+    assert_string_equal(label(get(PODS, "lab-w-2"), "volcano.sh/partition-id"), "1");
+}
+
 static void a_volcano_job_that_shrinks_gives_up_the_highest(void **state)
 {
     (void)state;
@@ -482,6 +503,52 @@ static void pods_of_owners_that_are_not_there_stay(void **state)
     maar_cluster_begin_cycle(cluster);
     maar_cluster_end_cycle(cluster);
     assert_int_equal(count(PODS), 1);
+}
+
+/* As the scheduler would send it. */
+static void evict(const char *name)
+{
+    char path[400];
+    struct maar_cluster_write write;
+    struct maar_answer answer;
+    snprintf(path, sizeof path, "/api/v1/namespaces/default/pods/%s", name);
+    assert_int_equal(maar_cluster_begin_write(cluster, "DELETE", path, NULL, &write, &answer), 0);
+    assert_int_equal(maar_cluster_finish_write(cluster, &write, "DELETE", "application/json", NULL,
+                                               NULL, &answer),
+                     200);
+    maar_answer_fini(&answer);
+}
+
+static void an_evicted_pod_is_made_again_once(void **state)
+{
+    (void)state;
+    char of_set[300];
+    static const char running[] = "{'spec':{'nodeName':'n'},'status':{'phase':'Running'}}";
+    add_replicated("ReplicaSet", "rs", "'replicas':1,");
+    add_replicated("StatefulSet", "db", "'replicas':1,");
+    add("{'apiVersion':'v1','kind':'Pod','metadata':{'name':'bare'},'spec':{'schedulerName':"
+        "'volcano'}}");
+    snprintf(of_set, sizeof of_set, "%s", at(PODS, 0)->name);
+    const char *const evicted[] = {of_set, "db-0", "bare"};
+    for (size_t i = 0; i < 3; i++) {
+        patch(PODS, evicted[i], running);
+        evict(evicted[i]);
+    }
+    for (int i = 0; i < 3; i++) {
+        maar_cluster_begin_cycle(cluster);
+        maar_cluster_end_cycle(cluster);
+    }
+    assert_int_equal(count(PODS), 3);
+    assert_int_equal(count(GROUP), 3);
+    get(PODS, "db-0");
+    const json_t *again = get(PODS, "bare-r1");
+    assert_non_null(maar_collection_object(maar_store_find(store, GROUP), "default",
+                                           maar_document_pod_group(again)));
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *pod = at(PODS, i)->document;
+        assert_string_not_equal(maar_document_name(pod), of_set);
+        assert_string_equal(maar_document_text(pod, "spec.nodeName"), "");
+    }
 }
 
 /* A dump of Deployments and pods without the ReplicaSets between them. */
@@ -625,11 +692,13 @@ int main(void)
         TEST(a_volcano_job_has_pods_when_its_group_is_let_in),
         TEST(min_resources_are_those_of_the_first_pods),
         TEST(the_phase_of_a_volcano_job_follows_its_pods),
+        TEST(partitions_become_sub_groups),
         TEST(a_volcano_job_that_shrinks_gives_up_the_highest),
         TEST(a_pod_without_a_group_gets_that_of_its_owner),
         TEST(other_pods_are_left_without_a_group),
         TEST(what_an_owner_made_goes_with_it),
         TEST(pods_of_owners_that_are_not_there_stay),
+        TEST(an_evicted_pod_is_made_again_once),
         TEST(a_deployment_keeps_the_pods_that_are_there),
         TEST(an_orphaning_deletion_leaves_the_pods),
         TEST(scale_changes_the_replicas),
