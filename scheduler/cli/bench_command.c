@@ -18,7 +18,7 @@
 #include "model/world.h"
 
 static const char usage[] =
-    "Usage: maarctl bench [W1|W1v|W2|W3|W8|k ...] [--size S|L] [-o table|json]\n"
+    "Usage: maarctl bench [W1|W1v|W2|W3|W4|W8|k ...] [--size S|L] [-o table|json]\n"
     "\n"
     "Decides generated workloads on the engine alone and compares with the plain path, which\n"
     "scans all nodes for each task. Without a name: all.\n"
@@ -27,6 +27,8 @@ static const char usage[] =
     "  W1v  the same number of pods as single pods, small, large and one giant gang\n"
     "  W2   giant GPU gangs, one of which cannot fit\n"
     "  W3   many queues: time per pod with 2,000 of them against 10, as a tree and flat\n"
+    "  W4   unlike nodes and constrained pods: constraints on nodes (batchable), on other pods\n"
+    "       (affinity)\n"
     "  W8   a full cluster that does not change: time of a session\n"
     "  k    growth: time per pod of a gang of 8,000 against one of 100\n"
     "\n"
@@ -61,30 +63,36 @@ struct workload {
     struct gangs gangs[8]; /* in order of age; n 0 ends */
     bool gpu;              /* a pod asks for one GPU, else for 1 CPU and 1 Gi */
     uint32_t n_expected;   /* pods that must be placed */
+    /* Fills the sink with n_expected pods in place of the fields before; NULL: as they say. */
+    void (*fill)(struct maar_bench_sink *sink, bool is_large);
 };
 
 static const struct workload small[] = {
-    {"W1", "", 1000, NODE_KW, 10, {{800, 2}, {800, 4}, {400, 8}}, false, 8000},
-    {"W1v", "2000x1", 1000, NODE_KW, 1, {{2000, 1}}, false, 2000},
-    {"W1v", "100x20", 1000, NODE_KW, 1, {{100, 20}}, false, 2000},
-    {"W1v", "4x500", 1000, NODE_KW, 1, {{4, 500}}, false, 2000},
-    {"W1v", "1x2000", 1000, NODE_KW, 1, {{1, 2000}}, false, 2000},
-    {"W2", "", 1250, NODE_T, 1, {{4, 2000}, {1, 2100}, {1, 2000}}, true, 10000},
+    {"W1", "", 1000, NODE_KW, 10, {{800, 2}, {800, 4}, {400, 8}}, false, 8000, NULL},
+    {"W1v", "2000x1", 1000, NODE_KW, 1, {{2000, 1}}, false, 2000, NULL},
+    {"W1v", "100x20", 1000, NODE_KW, 1, {{100, 20}}, false, 2000, NULL},
+    {"W1v", "4x500", 1000, NODE_KW, 1, {{4, 500}}, false, 2000, NULL},
+    {"W1v", "1x2000", 1000, NODE_KW, 1, {{1, 2000}}, false, 2000, NULL},
+    {"W2", "", 1250, NODE_T, 1, {{4, 2000}, {1, 2100}, {1, 2000}}, true, 10000, NULL},
+    {"W4", "batchable", 1000, .n_expected = 3800, .fill = maar_bench_fill_batchable},
+    {"W4", "affinity", 1000, .n_expected = 200, .fill = maar_bench_fill_affinity},
 };
 
 static const struct workload large[] = {
-    {"W1", "", 5000, NODE_KW, 10, {{4000, 2}, {4000, 4}, {2000, 8}}, false, 40000},
-    {"W1v", "10000x1", 1000, NODE_KW, 1, {{10000, 1}}, false, 10000},
-    {"W1v", "500x20", 1000, NODE_KW, 1, {{500, 20}}, false, 10000},
-    {"W1v", "20x500", 1000, NODE_KW, 1, {{20, 500}}, false, 10000},
-    {"W1v", "1x10000", 1000, NODE_KW, 1, {{1, 10000}}, false, 10000},
-    {"W2", "", 10000, NODE_T, 1, {{9, 8000}, {1, 8500}, {1, 8000}}, true, 80000},
+    {"W1", "", 5000, NODE_KW, 10, {{4000, 2}, {4000, 4}, {2000, 8}}, false, 40000, NULL},
+    {"W1v", "10000x1", 1000, NODE_KW, 1, {{10000, 1}}, false, 10000, NULL},
+    {"W1v", "500x20", 1000, NODE_KW, 1, {{500, 20}}, false, 10000, NULL},
+    {"W1v", "20x500", 1000, NODE_KW, 1, {{20, 500}}, false, 10000, NULL},
+    {"W1v", "1x10000", 1000, NODE_KW, 1, {{1, 10000}}, false, 10000, NULL},
+    {"W2", "", 10000, NODE_T, 1, {{9, 8000}, {1, 8500}, {1, 8000}}, true, 80000, NULL},
+    {"W4", "batchable", 5000, .n_expected = 19000, .fill = maar_bench_fill_batchable},
+    {"W4", "affinity", 5000, .n_expected = 1000, .fill = maar_bench_fill_affinity},
 };
 
 /* The pair of the growth check, on nodes that hold both. */
 static const struct workload growth[] = {
-    {"k", "100", 2000, NODE_T, 1, {{1, 100}}, true, 100},
-    {"k", "8000", 2000, NODE_T, 1, {{1, 8000}}, true, 8000},
+    {"k", "100", 2000, NODE_T, 1, {{1, 100}}, true, 100, NULL},
+    {"k", "8000", 2000, NODE_T, 1, {{1, 8000}}, true, 8000, NULL},
 };
 
 static const struct maar_bench_ask one_cpu = {1000, INT64_C(1) << 30, 0};
@@ -92,7 +100,7 @@ static const struct maar_bench_ask one_gpu = {4000, INT64_C(16) << 30, 1};
 
 static uint32_t count_pods(const struct workload *w)
 {
-    uint32_t n = 0;
+    uint32_t n = w->fill ? w->n_expected : 0;
     for (size_t i = 0; i < sizeof w->gangs / sizeof w->gangs[0]; i++)
         n += w->gangs[i].n * w->gangs[i].size;
     return n;
@@ -100,6 +108,10 @@ static uint32_t count_pods(const struct workload *w)
 
 static void fill(struct maar_bench_sink *sink, const struct workload *w)
 {
+    if (w->fill) {
+        w->fill(sink, w->n_nodes == 5000);
+        return;
+    }
     const struct maar_bench_ask *ask = w->gpu ? &one_gpu : &one_cpu;
     for (uint32_t i = 0; i < w->n_nodes; i++)
         maar_bench_add_node(sink, i, &w->node);
@@ -174,7 +186,7 @@ static struct outcome run_best(const struct maar_registry *registry, const struc
 static void print_run(const struct workload *w, const struct maar_bench_options *options,
                       const struct outcome *fast, const struct outcome *plain)
 {
-    printf("%-4s %-8s %-2s %7u %7zu %10.4f %12.0f", w->name, *w->variant ? w->variant : "-",
+    printf("%-4s %-9s %-2s %7u %7zu %10.4f %12.0f", w->name, *w->variant ? w->variant : "-",
            options->large ? "L" : "S", w->n_nodes, fast->n_placed, fast->seconds,
            (double)fast->n_placed / fast->seconds);
     if (options->reference)
@@ -250,7 +262,7 @@ static int run_all(struct maar_bench_options *options, int argc, char **argv)
     size_t n = options->large ? sizeof large / sizeof *large : sizeof small / sizeof *small;
     options->results = json_array();
     if (!options->json)
-        printf("%-4s %-8s %-2s %7s %7s %10s %12s%s\n", "", "variant", "", "nodes", "placed",
+        printf("%-4s %-9s %-2s %7s %7s %10s %12s%s\n", "", "variant", "", "nodes", "placed",
                "seconds", "pods/s", options->reference ? "  vs plain  placements" : "");
     for (size_t i = 0; i < n; i++)
         if (is_wanted(argc, argv, workloads[i].name))
@@ -271,13 +283,13 @@ static int run_all(struct maar_bench_options *options, int argc, char **argv)
 
 static int bad_name(const char *name)
 {
-    static const char *const names[] = {"W1", "W1v", "W2", "W3", "W8", "k", NULL};
+    static const char *const names[] = {"W1", "W1v", "W2", "W3", "W4", "W8", "k", NULL};
     for (size_t i = 0; names[i]; i++)
         if (!strcmp(names[i], name))
             return 0;
     const char *nearest = maar_text_nearest(name, names);
     fprintf(stderr,
-            "maarctl bench: workload \"%s\" is not known%s%s; known: W1, W1v, W2, W3, W8, k\n",
+            "maarctl bench: workload \"%s\" is not known%s%s; known: W1, W1v, W2, W3, W4, W8, k\n",
             name, nearest ? ", did you mean " : "", nearest ? nearest : "");
     return 2;
 }

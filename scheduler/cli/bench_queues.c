@@ -203,7 +203,7 @@ static void run_pair(struct maar_bench_options *options, const struct size *size
     options->failed |= !ok;
     uint32_t n_queues = count_leaves(size, true);
     if (!options->json) {
-        printf("%-4s %-8s %-2s %7u %7u %10.4f %12.0f", "W3", variant, options->large ? "L" : "S",
+        printf("%-4s %-9s %-2s %7u %7u %10.4f %12.0f", "W3", variant, options->large ? "L" : "S",
                size->n_nodes, many.n_pods, many.seconds, many.n_pods / many.seconds);
         if (options->reference)
             printf(" %9.1fx  %s", plain.seconds / many.seconds, same ? "same" : "DIFFERENT");

@@ -80,6 +80,10 @@ long maar_bench_rss_bytes(void);
 /* A line that the next one overwrites, on terminals only. */
 void maar_bench_progress(const char *text);
 
+/* The nodes, queue and pods of W4: 19,000 and 1,000 pods when large, else 3,800 and 200. */
+void maar_bench_fill_batchable(struct maar_bench_sink *sink, bool is_large);
+void maar_bench_fill_affinity(struct maar_bench_sink *sink, bool is_large);
+
 /* The workloads with files of their own: they print, or add to results. */
 void maar_bench_steady(struct maar_bench_options *options); /* W8 */
 void maar_bench_queues(struct maar_bench_options *options); /* W3 */
