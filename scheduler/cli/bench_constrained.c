@@ -37,7 +37,8 @@ static void label_node(struct maar_record *node, uint32_t i)
     node->node.labels = maar_arena_calloc(arena, N_LABELS, sizeof *node->node.labels);
     add_label(node, "kubernetes.io/hostname", maar_arena_strdup(arena, node->name));
     add_label(node, "topology.kubernetes.io/zone", maar_arena_strdup(arena, zones[i % N_ZONES]));
-    add_label(node, "rack", maar_arena_printf(arena, "rack-%u", i / N_ZONES % N_RACKS));
+    add_label(node, "rack",
+              maar_arena_printf(arena, "rack-%u-%u", i % N_ZONES, i / N_ZONES % N_RACKS));
     add_label(node, "type", maar_arena_printf(arena, "type-%u", i % N_TYPES));
     add_label(node, "arch", maar_arena_strdup(arena, i % 8 == 7 ? "arm64" : "amd64"));
     add_label(node, "generation", maar_arena_printf(arena, "%u", 1 + i % 6));

@@ -61,6 +61,15 @@ static void count_pending(struct maar_job_entry *job, const struct maar_task *ta
     }
 }
 
+static void count_status(struct maar_job_entry *job, const struct maar_task *task, int sign)
+{
+    uint8_t status = task->status;
+    job->view.n[status] += (uint32_t)sign;
+    job->roles.data[task->role_slot].n[status] += (uint32_t)sign;
+    if (task->sub_job)
+        task->sub_job->n[status] += (uint32_t)sign;
+}
+
 void maar_ledger_count(struct maar_world *world, struct maar_task_entry *task, int sign)
 {
     (void)world;
@@ -70,10 +79,7 @@ void maar_ledger_count(struct maar_world *world, struct maar_task_entry *task, i
     uint8_t status = task->view.status;
     struct maar_role *role = &job->roles.data[task->view.role_slot];
     struct maar_sub_job *sub_job = task->view.sub_job;
-    job->view.n[status] += (uint32_t)sign;
-    role->n[status] += (uint32_t)sign;
-    if (sub_job)
-        sub_job->n[status] += (uint32_t)sign;
+    count_status(job, &task->view, sign);
     if (status == MAAR_TASK_PENDING) {
         if (task->view.cls->best_effort) {
             job->view.n_pending_best_effort += (uint32_t)sign;
@@ -157,17 +163,31 @@ void maar_ledger_unlink_node(struct maar_world *world, struct maar_task_entry *t
     maar_nodes_touch(world, slot, false);
 }
 
+/* Both hold the same amounts for job, queue and node: a binding changes no sum. */
+static bool holds_alike(uint8_t l, uint8_t r)
+{
+    return counts_allocated(l) && counts_allocated(r);
+}
+
 /* With `at` the place in the node's list, UINT32_MAX for its end. */
 static void move(struct maar_world *world, struct maar_task_entry *task, uint8_t status,
                  uint32_t node, uint32_t at)
 {
+    world->n_moves++;
+    if (node == task->view.node && node != MAAR_NO_NODE && holds_alike(task->view.status, status)) {
+        if (task->job)
+            count_status(task->job, &task->view, -1);
+        task->view.status = status;
+        if (task->job)
+            count_status(task->job, &task->view, 1);
+        return;
+    }
     maar_ledger_count(world, task, -1);
     maar_ledger_unlink_node(world, task);
     task->view.status = status;
     task->view.node = node;
     maar_ledger_count(world, task, 1);
     maar_ledger_link_node(world, task, at);
-    world->n_moves++;
 }
 
 void maar_world_move(struct maar_world *world, struct maar_task *task, enum maar_task_status status,

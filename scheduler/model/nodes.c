@@ -48,6 +48,8 @@ static void grow(struct maar_world *world)
     world->node_live = maar_row_widen(world->node_live, (uint32_t)MAAR_BITSET_WORDS(from),
                                       (uint32_t)MAAR_BITSET_WORDS(to), sizeof(uint64_t));
     world->node_facts = maar_row_widen(world->node_facts, from, to, sizeof *world->node_facts);
+    world->touched_at = maar_row_widen(world->touched_at, from, to, sizeof *world->touched_at);
+    world->facts_at = maar_row_widen(world->facts_at, from, to, sizeof *world->facts_at);
     world->node_rank = maar_row_widen(world->node_rank, from, to, sizeof(uint32_t));
     world->node_present = maar_row_widen(world->node_present, from, to, sizeof(uint64_t));
     world->node_nonzero_cpu = maar_row_widen(world->node_nonzero_cpu, from, to, sizeof(int64_t));
@@ -74,7 +76,6 @@ void maar_nodes_add_dim(struct maar_world *world, uint32_t dim)
 void maar_nodes_touch(struct maar_world *world, uint32_t slot, bool facts)
 {
     uint32_t value = slot | (facts ? UINT32_C(1) << 31 : 0);
-    world->facts_version += facts;
     /* Indexes that lag behind a dropped half are rebuilt. */
     if (world->touched.n >= UINT32_C(1) << 20) {
         size_t half = world->touched.n / 2;
@@ -82,6 +83,9 @@ void maar_nodes_touch(struct maar_world *world, uint32_t slot, bool facts)
         world->touched.n -= half;
         world->touched_base += half;
     }
+    world->touched_at[slot] = maar_world_touched_end(world);
+    if (facts)
+        world->facts_at[slot] = maar_world_touched_end(world);
     maar_vec_push(&world->touched, value);
 }
 
@@ -308,6 +312,7 @@ static void remove_node(struct maar_world *world, uint32_t slot)
     free(entry);
     world->node_entries.data[slot] = NULL;
     world->ranks_stale = true;
+    world->facts_version++;
     maar_nodes_touch(world, slot, true);
 }
 
@@ -336,6 +341,7 @@ bool maar_nodes_apply(struct maar_world *world, const struct maar_record *record
     changed |= set_allocatable(world, slot, &sound.node.allocatable);
     if (added || !same_facts(&world->node_facts[slot], &sound.node)) {
         set_facts(world, slot, &sound);
+        world->facts_version++;
         changed = true;
     }
     if (changed) {
@@ -387,6 +393,8 @@ void maar_nodes_fini(struct maar_world *world)
             free(world->node_columns[c][d]);
     free(world->node_live);
     free(world->node_facts);
+    free(world->touched_at);
+    free(world->facts_at);
     free(world->node_rank);
     free(world->node_present);
     free(world->node_nonzero_cpu);

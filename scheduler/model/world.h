@@ -262,6 +262,8 @@ struct maar_world {
     /* Nodes that changed, newest last: indexes catch up from their position. Bit 31: facts changed too. */
     MAAR_VEC(uint32_t) touched;
     uint64_t touched_base; /* sequence number of touched.data[0] */
+    uint64_t *touched_at;  /* [slot] sequence number of its last entry */
+    uint64_t *facts_at;    /* [slot] of its last entry with bit 31 */
     /* Reservations, in order of creation. */
     MAAR_VEC(struct maar_reservation) reservations;
     /* Sorted views, rebuilt when stale: by creation, then name. */

@@ -13,18 +13,22 @@
 #define TERMS_MAX   MAAR_PLACE_TERMS_MAX
 #define BYTES_MAX   (64u << 20)
 #define NOT_IN_HEAP UINT32_MAX
+#define BULK_MIN    32u /* nodes that are looked at together */
 
 struct term {
     const struct maar_score_use *use;
-    int64_t *raw; /* [slot] */
+    int64_t *raw; /* [slot]; NULL: `uniform` on every node */
+    int64_t uniform;
     /* Extremes among the members of each heap and how many have them. */
     int64_t min[TIERS], max[TIERS];
     uint32_t n_min[TIERS], n_max[TIERS];
+    double of_min[TIERS]; /* what the smallest is worth */
 };
 
 struct heap {
     uint32_t *slots;
     uint32_t n;
+    uint32_t capacity;
 };
 
 struct class_index {
@@ -33,6 +37,7 @@ struct class_index {
     uint64_t generation;
     uint64_t seen; /* position in the touched log */
     uint64_t last_used;
+    size_t n_bytes;
     uint32_t n_slots;
     uint8_t *static_fit; /* by filters of static facts */
     uint8_t *tier;
@@ -47,8 +52,10 @@ struct class_index {
 
 struct maar_place {
     MAAR_VEC(struct class_index *) indexes;
+    struct maar_map *by_class; /* key_of -> struct class_index */
     size_t n_bytes;
     uint64_t clock;
+    uint64_t random;
     /* Scratch for scans of all nodes, n_nodes entries each. */
     uint32_t *nodes;
     uint8_t *fit;
@@ -60,13 +67,25 @@ struct maar_place {
 
 struct maar_place *maar_place_create(void)
 {
-    return maar_calloc(1, sizeof(struct maar_place));
+    struct maar_place *place = maar_calloc(1, sizeof *place);
+    place->by_class = maar_map_create();
+    return place;
+}
+
+static uint64_t key_of(uint64_t class_id, uint32_t flags)
+{
+    return class_id * 2 + (flags != 0);
 }
 
 static size_t index_bytes(const struct class_index *index)
 {
-    return sizeof *index + index->n_slots * (2 + 3 * sizeof(double) + 3 * sizeof(uint32_t) +
-                                             index->n_terms * sizeof(int64_t));
+    size_t n_columns = 0;
+    for (uint32_t i = 0; i < index->n_terms; i++)
+        n_columns += index->terms[i].raw != NULL;
+    size_t n_heaped = index->heaps[0].capacity + index->heaps[1].capacity;
+    return sizeof *index + n_heaped * sizeof(uint32_t) +
+           index->n_slots *
+               (2 + 3 * sizeof(double) + sizeof(uint32_t) + n_columns * sizeof(int64_t));
 }
 
 static void free_columns(struct class_index *index)
@@ -96,6 +115,7 @@ void maar_place_destroy(struct maar_place *place)
     for (size_t i = 0; i < place->indexes.n; i++)
         destroy_index(place->indexes.data[i]);
     maar_vec_fini(&place->indexes);
+    maar_map_destroy(place->by_class);
     free(place->nodes);
     free(place->fit);
     free(place->raw);
@@ -164,10 +184,20 @@ static void fix(struct class_index *index, const uint32_t *rank, struct heap *he
     sift_down(index, rank, heap, index->at[slot]);
 }
 
+/* Adds it without regard to order. */
+static void append(struct class_index *index, struct heap *heap, uint32_t slot)
+{
+    if (heap->n == heap->capacity) {
+        heap->capacity += heap->capacity / 4 + 16;
+        heap->slots = maar_realloc(heap->slots, heap->capacity, sizeof *heap->slots);
+    }
+    put(index, heap, heap->n++, slot);
+}
+
 static void heap_add(struct class_index *index, const uint32_t *rank, struct heap *heap,
                      uint32_t slot)
 {
-    put(index, heap, heap->n++, slot);
+    append(index, heap, slot);
     sift_up(index, rank, heap, heap->n - 1);
 }
 
@@ -194,15 +224,39 @@ static void heapify(struct class_index *index, const uint32_t *rank, struct heap
 
 /* ---- scores ---- */
 
+static int64_t raw_of(const struct term *term, uint32_t slot)
+{
+    return term->raw ? term->raw[slot] : term->uniform;
+}
+
+static void set_raw(const struct class_index *index, struct term *term, uint32_t slot, int64_t raw)
+{
+    if (!term->raw) {
+        if (raw == term->uniform)
+            return;
+        term->raw = maar_calloc(index->n_slots, sizeof *term->raw);
+        for (uint32_t i = 0; i < index->n_slots; i++)
+            term->raw[i] = term->uniform;
+    }
+    term->raw[slot] = raw;
+}
+
+static double worth(const struct term *term, const struct maar_task *task, int64_t raw,
+                    uint32_t tier)
+{
+    const struct maar_instance *instance = term->use->instance;
+    return term->use->score->normalise(instance->self, &instance->view, task, raw, term->min[tier],
+                                       term->max[tier]);
+}
+
 static void set_score(struct maar_session *session, struct class_index *index,
                       const struct maar_task *task, uint32_t slot, uint32_t tier)
 {
     double batch = index->batch_sum[slot];
     for (uint32_t i = 0; i < index->n_terms; i++) {
-        struct term *term = &index->terms[i];
-        struct maar_instance *instance = term->use->instance;
-        batch += term->use->score->normalise(instance->self, &instance->view, task, term->raw[slot],
-                                             term->min[tier], term->max[tier]);
+        const struct term *term = &index->terms[i];
+        int64_t raw = raw_of(term, slot);
+        batch += raw == term->min[tier] ? term->of_min[tier] : worth(term, task, raw, tier);
     }
     index->score[slot] = maar_total_score(session, index->node_sum[slot], batch);
 }
@@ -212,7 +266,7 @@ static void find_extremes(struct class_index *index, struct term *term, uint32_t
     const struct heap *heap = &index->heaps[tier];
     term->n_min[tier] = term->n_max[tier] = 0;
     for (uint32_t i = 0; i < heap->n; i++) {
-        int64_t raw = term->raw[heap->slots[i]];
+        int64_t raw = raw_of(term, heap->slots[i]);
         if (term->n_min[tier] == 0 || raw < term->min[tier]) {
             term->min[tier] = raw;
             term->n_min[tier] = 0;
@@ -231,8 +285,12 @@ static void rescore(struct maar_session *session, struct class_index *index,
                     const struct maar_task *task, uint32_t tier)
 {
     struct heap *heap = &index->heaps[tier];
-    for (uint32_t i = 0; i < index->n_terms; i++)
-        find_extremes(index, &index->terms[i], tier);
+    for (uint32_t i = 0; i < index->n_terms; i++) {
+        struct term *term = &index->terms[i];
+        find_extremes(index, term, tier);
+        if (heap->n > 0)
+            term->of_min[tier] = worth(term, task, term->min[tier], tier);
+    }
     for (uint32_t i = 0; i < heap->n; i++)
         set_score(session, index, task, heap->slots[i], tier);
     heapify(index, session->world->nodes.name_rank, heap);
@@ -244,7 +302,7 @@ static bool count_member(struct class_index *index, uint32_t slot, uint32_t tier
     bool moved = false;
     for (uint32_t i = 0; i < index->n_terms; i++) {
         struct term *term = &index->terms[i];
-        int64_t raw = term->raw[slot];
+        int64_t raw = raw_of(term, slot);
         if (joins) {
             bool first = term->n_min[tier] == 0;
             moved |= first || raw < term->min[tier] || raw > term->max[tier];
@@ -283,7 +341,7 @@ static void read_raw(struct class_index *index, const struct maar_task *task, co
         memset(scratch, 0, n * sizeof *scratch);
         term->use->score->raw(instance->self, &instance->view, task, slots, n, scratch);
         for (size_t k = 0; k < n; k++)
-            term->raw[slots[k]] = scratch[k];
+            set_raw(index, term, slots[k], scratch[k]);
     }
 }
 
@@ -334,6 +392,68 @@ static void refresh(struct maar_session *session, struct class_index *index,
             rescore(session, index, task, t);
 }
 
+/* Takes the node out of its heap or puts it in, without regard to order. dirty[t] is set where that moved an
+ * extreme. */
+static void set_tier(struct class_index *index, uint32_t slot, uint32_t next, bool *dirty)
+{
+    uint32_t old = index->tier[slot];
+    if (old == next)
+        return;
+    if (old != TIER_NONE) {
+        struct heap *heap = &index->heaps[old];
+        put(index, heap, index->at[slot], heap->slots[--heap->n]);
+        index->at[slot] = NOT_IN_HEAP;
+        dirty[old] |= count_member(index, slot, old, false);
+    }
+    index->tier[slot] = (uint8_t)next;
+    if (next != TIER_NONE) {
+        struct heap *heap = &index->heaps[next];
+        dirty[next] |= count_member(index, slot, next, true);
+        append(index, heap, slot);
+    }
+}
+
+/* The nodes place->nodes[0..n), of which only the load changed and which the static filters let pass. The hooks see
+ * them in one call, the heaps are put in order once. */
+static void refresh_bulk(struct maar_session *session, struct class_index *index,
+                         const struct maar_task *task, size_t n)
+{
+    struct maar_place *place = session->place;
+    bool dirty[TIERS] = {false, false};
+    size_t n_room = 0, n_fit = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t slot = place->nodes[i];
+        if (tier_of(session, index, task, slot, MAAR_FIT_OK) == TIER_NONE)
+            set_tier(index, slot, TIER_NONE, dirty);
+        else
+            place->nodes[n_room++] = slot;
+    }
+    memset(place->fit, MAAR_FIT_OK, n_room);
+    maar_run_filters(session, task, place->nodes, n_room, place->fit, MAAR_FILTER_LOAD);
+    for (size_t i = 0; i < n_room; i++) {
+        if (place->fit[i] != MAAR_FIT_OK)
+            set_tier(index, place->nodes[i], TIER_NONE, dirty);
+        else
+            place->nodes[n_fit++] = place->nodes[i];
+    }
+    maar_run_local_scores(session, task, place->nodes, n_fit, place->node_sum, place->batch_sum);
+    for (size_t i = 0; i < n_fit; i++) {
+        uint32_t slot = place->nodes[i];
+        index->node_sum[slot] = place->node_sum[i];
+        index->batch_sum[slot] = place->batch_sum[i];
+        set_tier(index, slot, tier_of(session, index, task, slot, MAAR_FIT_OK), dirty);
+    }
+    for (size_t i = 0; i < n_fit; i++)
+        if (!dirty[index->tier[place->nodes[i]]])
+            set_score(session, index, task, place->nodes[i], index->tier[place->nodes[i]]);
+    for (uint32_t t = 0; t < TIERS; t++) {
+        if (dirty[t])
+            rescore(session, index, task, t);
+        else
+            heapify(index, session->world->nodes.name_rank, &index->heaps[t]);
+    }
+}
+
 static void allocate_columns(struct class_index *index, uint32_t n)
 {
     index->n_slots = n;
@@ -344,10 +464,6 @@ static void allocate_columns(struct class_index *index, uint32_t n)
     index->node_sum = maar_calloc(want, sizeof *index->node_sum);
     index->batch_sum = maar_calloc(want, sizeof *index->batch_sum);
     index->score = maar_calloc(want, sizeof *index->score);
-    for (uint32_t t = 0; t < TIERS; t++)
-        index->heaps[t].slots = maar_calloc(want, sizeof(uint32_t));
-    for (uint32_t i = 0; i < index->n_terms; i++)
-        index->terms[i].raw = maar_calloc(want, sizeof(int64_t));
 }
 
 static bool is_late(const struct maar_score_use *use)
@@ -385,18 +501,15 @@ static void rebuild(struct maar_session *session, struct class_index *index,
 {
     struct maar_place *place = session->place;
     const struct maar_nodes *nodes = &session->world->nodes;
-    place->n_bytes -= index->n_slots ? index_bytes(index) : 0;
     free_columns(index);
     memset(index->heaps, 0, sizeof index->heaps);
     memset(index->terms, 0, sizeof index->terms);
     choose_terms(session, index, task);
     allocate_columns(index, nodes->n_slots);
-    place->n_bytes += index->n_slots ? index_bytes(index) : 0;
     index->generation = session->policy->generation;
     index->seen = maar_world_touched_end(session->world);
 
-    reserve_scratch(place, nodes->n_slots);
-    size_t n = 0;
+    size_t n = 0, n_fit = 0;
     for (uint32_t slot = 0; slot < nodes->n_slots; slot++) {
         index->at[slot] = NOT_IN_HEAP;
         index->tier[slot] = TIER_NONE;
@@ -406,25 +519,15 @@ static void rebuild(struct maar_session *session, struct class_index *index,
     }
     if (n == 0)
         return;
-    uint8_t *fit = place->fit;
-    memset(fit, MAAR_FIT_OK, n);
-    maar_run_filters(session, task, place->nodes, n, fit, MAAR_FILTER_STATIC);
-    for (size_t i = 0; i < n; i++)
-        index->static_fit[place->nodes[i]] = fit[i];
-    maar_run_filters(session, task, place->nodes, n, fit, MAAR_FILTER_LOAD);
-    maar_run_local_scores(session, task, place->nodes, n, place->node_sum, place->batch_sum);
+    memset(place->fit, MAAR_FIT_OK, n);
+    maar_run_filters(session, task, place->nodes, n, place->fit, MAAR_FILTER_STATIC);
     read_raw(index, task, place->nodes, n, place->raw);
     for (size_t i = 0; i < n; i++) {
-        uint32_t slot = place->nodes[i];
-        index->node_sum[slot] = place->node_sum[i];
-        index->batch_sum[slot] = place->batch_sum[i];
-        uint32_t tier = tier_of(session, index, task, slot, fit[i]);
-        index->tier[slot] = (uint8_t)tier;
-        if (tier != TIER_NONE)
-            index->heaps[tier].slots[index->heaps[tier].n++] = slot;
+        index->static_fit[place->nodes[i]] = place->fit[i];
+        if (place->fit[i] == MAAR_FIT_OK)
+            place->nodes[n_fit++] = place->nodes[i];
     }
-    for (uint32_t t = 0; t < TIERS; t++)
-        rescore(session, index, task, t);
+    refresh_bulk(session, index, task, n_fit);
 }
 
 static void catch_up(struct maar_session *session, struct class_index *index,
@@ -432,30 +535,56 @@ static void catch_up(struct maar_session *session, struct class_index *index,
 {
     const struct maar_world *world = session->world;
     uint64_t end = maar_world_touched_end(world);
+    struct maar_place *place = session->place;
+    reserve_scratch(place, world->nodes.n_slots);
     if (index->generation != session->policy->generation || index->seen < world->touched_base ||
-        index->n_slots != world->nodes.n_slots || end - index->seen > index->n_slots) {
+        index->n_slots != world->nodes.n_slots) {
         rebuild(session, index, task);
+        place->n_bytes -= index->n_bytes;
+        index->n_bytes = index_bytes(index);
+        place->n_bytes += index->n_bytes;
         return;
     }
+    size_t n = 0;
     for (uint64_t i = index->seen; i < end; i++) {
-        uint32_t value = world->touched.data[i - world->touched_base];
-        refresh(session, index, task, value & ~(UINT32_C(1) << 31), value >> 31);
+        uint32_t slot = world->touched.data[i - world->touched_base] & ~(UINT32_C(1) << 31);
+        /* Once a node, at its last entry. */
+        if (world->touched_at[slot] != i)
+            continue;
+        if (world->facts_at[slot] >= index->seen)
+            refresh(session, index, task, slot, true);
+        else if (index->static_fit[slot] == MAAR_FIT_OK)
+            place->nodes[n++] = slot;
     }
+    if (n > BULK_MIN)
+        refresh_bulk(session, index, task, n);
+    else
+        for (size_t i = 0; i < n; i++)
+            refresh(session, index, task, place->nodes[i], false);
     index->seen = end;
 }
 
 /* ---- the set of indexes ---- */
 
-static void drop_oldest(struct maar_place *place)
+/* Draws are of the cache alone: no answer depends on them. */
+static size_t draw(struct maar_place *place)
 {
-    size_t oldest = 0;
-    for (size_t i = 1; i < place->indexes.n; i++)
-        if (place->indexes.data[i]->last_used < place->indexes.data[oldest]->last_used)
-            oldest = i;
-    struct class_index *index = place->indexes.data[oldest];
-    place->n_bytes -= index->n_slots ? index_bytes(index) : 0;
+    place->random = place->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (size_t)(place->random >> 33) % place->indexes.n;
+}
+
+/* The one that was not used for longer of two drawn ones: a round through more classes than there is room for finds
+ * most of them still there, where dropping the oldest would find none. */
+static void drop_one(struct maar_place *place)
+{
+    size_t l = draw(place), r = draw(place);
+    if (place->indexes.data[r]->last_used < place->indexes.data[l]->last_used)
+        l = r;
+    struct class_index *index = place->indexes.data[l];
+    place->n_bytes -= index->n_bytes;
+    maar_map_remove_int(place->by_class, key_of(index->class_id, index->flags));
     destroy_index(index);
-    place->indexes.data[oldest] = place->indexes.data[--place->indexes.n];
+    place->indexes.data[l] = place->indexes.data[--place->indexes.n];
 }
 
 static struct class_index *get_index(struct maar_session *session, const struct maar_task *task,
@@ -464,19 +593,15 @@ static struct class_index *get_index(struct maar_session *session, const struct 
     struct maar_place *place = session->place;
     uint64_t id = maar_class_entry(task->cls)->id;
     flags &= MAAR_PLACE_BEST_EFFORT;
-    struct class_index *index = NULL;
-    for (size_t i = place->indexes.n; i-- > 0 && !index;) {
-        struct class_index *other = place->indexes.data[i];
-        if (other->class_id == id && other->flags == flags)
-            index = other;
-    }
+    struct class_index *index = maar_map_find_int(place->by_class, key_of(id, flags));
     if (!index) {
         while (place->indexes.n > 1 && place->n_bytes > BYTES_MAX)
-            drop_oldest(place);
+            drop_one(place);
         index = maar_calloc(1, sizeof *index);
         index->class_id = id;
         index->flags = flags;
         maar_vec_push(&place->indexes, index);
+        maar_map_set_int(place->by_class, key_of(id, flags), index);
     }
     index->last_used = ++place->clock;
     catch_up(session, index, task);
@@ -527,9 +652,9 @@ static bool keeps_extremes(const struct class_index *index, uint32_t tier, const
 {
     for (uint32_t i = 0; i < index->n_terms; i++) {
         const struct term *term = &index->terms[i];
-        int64_t min = term->raw[nodes[0]], max = min;
+        int64_t min = raw_of(term, nodes[0]), max = min;
         for (size_t k = 1; k < n; k++) {
-            int64_t raw = term->raw[nodes[k]];
+            int64_t raw = raw_of(term, nodes[k]);
             min = raw < min ? raw : min;
             max = raw > max ? raw : max;
         }
@@ -553,9 +678,9 @@ static void score_late(struct maar_session *session, const struct class_index *i
         if (!use->score->raw)
             continue;
         if (next_term < index->n_terms && index->terms[next_term].use == use) {
-            const int64_t *raw = index->terms[next_term++].raw;
+            const struct term *term = &index->terms[next_term++];
             for (size_t i = 0; i < n; i++)
-                place->raw[i] = raw[place->nodes[i]];
+                place->raw[i] = raw_of(term, place->nodes[i]);
         } else if (is_late(use) && maar_score_applies(use, task)) {
             memset(place->raw, 0, n * sizeof *place->raw);
             use->score->raw(use->instance->self, &use->instance->view, task, place->nodes, n,
