@@ -213,7 +213,8 @@ static void status_failed(struct maar_engine *engine, const struct maar_delta *d
             forget_group_status(job, write);
     } else if (write->kind == MAAR_WRITE_POD_CONDITION) {
         struct maar_task_entry *task = maar_world_task(engine->world, write->uid);
-        if (task)
+        /* One that was sent after it says what the API will hold. */
+        if (task && task->conditions_in_flight == 0)
             maar_text_replace(&task->condition_reason, NULL);
     } else {
         struct maar_queue_entry *queue = maar_world_queue(engine->world, write->name);

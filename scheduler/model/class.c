@@ -345,6 +345,7 @@ struct maar_class_entry *maar_class_ref(struct maar_world *world, const struct m
         cls->view.annotations = copy_labels(world, cls, pod->annotations, pod->n_annotations);
         cls->view.n_annotations = pod->n_annotations;
         cls->view.spec = copy_spec(world, cls, &pod->spec);
+        maar_projection_add_class(world, cls);
         maar_tallies_add_class(world, cls);
     }
     free(projected);
@@ -377,6 +378,7 @@ struct maar_class_entry *maar_class_project(struct maar_world *world, struct maa
             copy_labels(world, to, cls->view.annotations, cls->view.n_annotations);
         to->view.n_annotations = cls->view.n_annotations;
         to->view.spec = copy_spec(world, to, cls->view.spec);
+        maar_projection_add_class(world, to);
         maar_tallies_add_class(world, to);
     }
     free(projected);
@@ -388,6 +390,7 @@ void maar_class_unref(struct maar_world *world, struct maar_class_entry *cls)
     if (!cls || --cls->view.n_tasks > 0)
         return;
     maar_tallies_remove_class(world, cls);
+    maar_projection_remove_class(world, cls);
     maar_map_remove_bytes(world->classes_by_key, cls->key, cls->key_n);
     world->class_slots.data[cls->view.slot] = NULL;
     maar_namespace_unref(world, maar_namespace_entry(cls->view.space));

@@ -42,6 +42,13 @@ uint32_t maar_labels_project(const struct maar_world *world, const struct maar_l
 /* Makes the keys split classes that the label selectors of a spec read. Every task has its class meanwhile: this comes
  * before the spec's own class and task are made. */
 void maar_world_project_spec(struct maar_world *world, const struct maar_pod_spec *spec);
+/* A class whose selectors read keys came, or goes. */
+void maar_projection_add_class(struct maar_world *world, const struct maar_class_entry *cls);
+void maar_projection_remove_class(struct maar_world *world, const struct maar_class_entry *cls);
+/* Before a session: keys that nobody reads any more split no class. */
+void maar_projection_prepare(struct maar_world *world);
+/* Once all classes are gone. */
+void maar_projection_fini(struct maar_world *world);
 
 /* namespaces.c: the entry of a namespace, created when new, for one more class. */
 struct maar_namespace_entry *maar_namespace_ref(struct maar_world *world, const char *name);

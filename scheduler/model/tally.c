@@ -466,44 +466,70 @@ const struct maar_tally *maar_world_tally(struct maar_world *world,
 
 /* ---- checking -------------------------------------------------------------------------------------------------- */
 
-static size_t check_tally(const struct maar_world *world, const struct maar_tally_entry *tally,
-                          struct maar_text *out)
+struct tally_recount {
+    const struct maar_tally_entry *tally;
+    struct maar_text *out;
+    size_t n;
+};
+
+static void expect(struct tally_recount *recount, const char *what, uint32_t domain, int64_t kept,
+                   int64_t counted)
 {
-    size_t n = 0;
+    if (kept == counted)
+        return;
+    recount->n++;
+    maar_text_addf(recount->out, "tally %s by \"%s\", %s", recount->tally->kind->name,
+                   recount->tally->topology->view.key, what);
+    if (domain != MAAR_NO_DOMAIN)
+        maar_text_addf(recount->out, " of domain %u", domain);
+    maar_text_addf(recount->out, ": kept %lld, recount %lld\n", (long long)kept,
+                   (long long)counted);
+}
+
+static void check_tally(struct tally_recount *recount, const struct maar_world *world)
+{
+    const struct maar_tally_entry *tally = recount->tally;
+    uint32_t n_topology = tally->topology->view.n_domains;
     int64_t *weights = maar_calloc(world->class_slots.n + 1, sizeof *weights);
     for (size_t i = 0; i < world->class_slots.n; i++)
         if (world->class_slots.data[i])
             weights[i] = weigh(tally, world->class_slots.data[i]);
-    int64_t *sums = maar_calloc(tally->topology->view.n_domains + 1, sizeof *sums);
-    for (uint32_t slot = 0; slot < tally->topology->n_slots; slot++)
-        if (maar_bit_get(world->node_live, slot) && domain_of(tally, slot) != MAAR_NO_DOMAIN)
-            sums[domain_of(tally, slot)] += weight_on(world, tally, weights, slot);
-    int64_t total = 0;
-    for (uint32_t d = 0; d < tally->topology->view.n_domains; d++) {
-        total += sums[d];
-        if (sums[d] == tally->sums[d])
+    int64_t *sums = maar_calloc(n_topology + 1, sizeof *sums);
+    uint32_t *n_nodes = maar_calloc(n_topology + 1, sizeof *n_nodes);
+    for (uint32_t slot = 0; slot < tally->topology->n_slots; slot++) {
+        uint32_t domain = tally->topology->domain[slot];
+        if (domain == MAAR_NO_DOMAIN ||
+            (tally->kind->takes_part &&
+             !tally->kind->takes_part(&tally->owner->view, tally->part, &world->node_facts[slot])))
             continue;
-        n++;
-        maar_text_addf(out, "tally %s by \"%s\", domain %u: kept %lld, recount %lld\n",
-                       tally->kind->name, tally->topology->view.key, d, (long long)tally->sums[d],
-                       (long long)sums[d]);
+        sums[domain] += weight_on(world, tally, weights, slot);
+        n_nodes[domain]++;
     }
-    if (total != tally->view.total) {
-        n++;
-        maar_text_addf(out, "tally %s by \"%s\": total kept %lld, recount %lld\n",
-                       tally->kind->name, tally->topology->view.key, (long long)tally->view.total,
-                       (long long)total);
+    int64_t total = 0, least = 0;
+    uint32_t n_domains = 0;
+    for (uint32_t d = 0; d < n_topology; d++) {
+        total += sums[d];
+        if (n_nodes[d] > 0 && (n_domains++ == 0 || sums[d] < least))
+            least = sums[d];
+        expect(recount, "sum", d, tally->sums[d], sums[d]);
+        expect(recount, "nodes", d, tally->n_nodes[d], n_nodes[d]);
     }
+    expect(recount, "total", MAAR_NO_DOMAIN, tally->view.total, total);
+    expect(recount, "domains", MAAR_NO_DOMAIN, tally->view.n_domains, n_domains);
+    if (!tally->least_stale)
+        expect(recount, "least", MAAR_NO_DOMAIN, tally->view.least, least);
+    free(n_nodes);
     free(sums);
     free(weights);
-    return n;
 }
 
 size_t maar_tallies_check(const struct maar_world *world, struct maar_text *out)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < world->tallies.n; i++)
-        if (world->tallies.data[i]->facts_version == world->facts_version)
-            n += check_tally(world, world->tallies.data[i], out);
-    return n;
+    struct tally_recount recount = {.out = out};
+    for (size_t i = 0; i < world->tallies.n; i++) {
+        recount.tally = world->tallies.data[i];
+        if (recount.tally->facts_version == world->facts_version)
+            check_tally(&recount, world);
+    }
+    return recount.n;
 }

@@ -80,7 +80,7 @@ void maar_world_destroy(struct maar_world *world)
     maar_map_destroy(world->priority_classes);
     maar_map_destroy(world->namespaces);
     maar_map_destroy(world->classes_by_key);
-    maar_map_destroy(world->projected_keys);
+    maar_projection_fini(world);
     maar_map_destroy(world->label_sets);
     maar_map_destroy(world->sub_jobs_by_uid);
     maar_map_destroy(world->waiting_nodes);
@@ -324,6 +324,7 @@ static int compare_queues(const void *l, const void *r)
 void maar_world_prepare(struct maar_world *world)
 {
     maar_nodes_rank(world);
+    maar_projection_prepare(world);
     maar_tallies_prepare(world);
     if (world->jobs_stale) {
         maar_vec_clear(&world->sorted_jobs);

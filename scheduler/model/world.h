@@ -231,7 +231,8 @@ struct maar_world {
     MAAR_VEC(struct maar_queue_entry *) queue_slots; /* NULL: free */
     MAAR_VEC(struct maar_class_entry *) class_slots; /* NULL: free */
     uint64_t next_class_id;
-    struct maar_map *projected_keys; /* label keys that split classes, the values mean nothing */
+    struct maar_map *projected_keys; /* label key -> who reads it (projection.c) */
+    bool projection_stale;           /* some key has lost its last reader */
     /* Pods by domain (tally.c). */
     struct maar_map *topologies; /* key -> struct maar_topology_entry */
     MAAR_VEC(struct maar_tally_entry *) tallies;

@@ -129,7 +129,9 @@ static struct maar_amounts_record make_amounts(struct maar_arena *arena, const s
 static struct maar_label *make_labels(struct maar_arena *arena, const struct labels *from)
 {
     struct maar_label *to = maar_arena_calloc(arena, from->n + 1, sizeof *to);
-    memcpy(to, from->items, from->n * sizeof *to);
+    for (uint32_t i = 0; i < from->n; i++)
+        to[i] =
+            (struct maar_label){from->items[i].key, maar_arena_strdup(arena, from->items[i].value)};
     return to;
 }
 
@@ -143,6 +145,56 @@ static struct maar_selector_term make_term(struct maar_arena *arena, const struc
         items[i].values = values;
     }
     return (struct maar_selector_term){from->n, items};
+}
+
+static struct maar_label_selector make_selector(struct maar_arena *arena,
+                                                const struct selector *from)
+{
+    struct maar_selector_term term = make_term(arena, &from->term);
+    return (struct maar_label_selector){from->is_set, term.n_requirements, term.requirements};
+}
+
+/* As wire/ reads it: the pod's own namespace where the term names none. */
+static struct maar_affinity_terms make_affinity(struct maar_record *record,
+                                                const struct affinity *from)
+{
+    struct maar_arena *arena = record->arena;
+    struct maar_affinity_term *to = maar_arena_calloc(arena, from->n + 1, sizeof *to);
+    for (uint32_t i = 0; i < from->n; i++) {
+        const struct affinity_term *term = &from->terms[i];
+        const char **namespaces = maar_arena_calloc(arena, 2, sizeof *namespaces);
+        memcpy(namespaces, term->namespaces, sizeof term->namespaces);
+        bool own = term->n_namespaces == 0 && !term->namespace_selector.is_set;
+        if (own)
+            namespaces[0] = record->ns;
+        to[i] = (struct maar_affinity_term){.weight = term->weight,
+                                            .topology_key = term->topology_key,
+                                            .selector = make_selector(arena, &term->selector),
+                                            .n_namespaces = own ? 1 : term->n_namespaces,
+                                            .namespaces = namespaces,
+                                            .namespace_selector =
+                                                make_selector(arena, &term->namespace_selector)};
+    }
+    return (struct maar_affinity_terms){from->n, to};
+}
+
+static void make_spread(struct maar_record *record, const struct pod_object *from)
+{
+    struct maar_spread_constraint *to =
+        maar_arena_calloc(record->arena, from->n_spread + 1, sizeof *to);
+    for (uint32_t i = 0; i < from->n_spread; i++) {
+        const struct spread *spread = &from->spread[i];
+        to[i] = (struct maar_spread_constraint){
+            .max_skew = spread->max_skew,
+            .min_domains = spread->min_domains,
+            .topology_key = spread->topology_key,
+            .hard = spread->hard,
+            .honor_affinity = spread->honor_affinity,
+            .honor_taints = spread->honor_taints,
+            .selector = make_selector(record->arena, &spread->selector)};
+    }
+    record->pod.spec.n_spread = from->n_spread;
+    record->pod.spec.spread = to;
 }
 
 static void make_node(struct maar_record *record, const struct node_object *from)
@@ -208,6 +260,12 @@ static void make_spec(struct maar_record *record, const struct pod_object *from)
     struct maar_toleration *tolerations = maar_arena_calloc(arena, 2, sizeof *tolerations);
     memcpy(tolerations, from->tolerations, sizeof from->tolerations);
     spec->tolerations = tolerations;
+    spec->pod_affinity_required = make_affinity(record, &from->affinity[AFFINITY]);
+    spec->pod_affinity_preferred = make_affinity(record, &from->affinity[PREFERRED_AFFINITY]);
+    spec->pod_anti_affinity_required = make_affinity(record, &from->affinity[ANTI_AFFINITY]);
+    spec->pod_anti_affinity_preferred =
+        make_affinity(record, &from->affinity[PREFERRED_ANTI_AFFINITY]);
+    make_spread(record, from);
 }
 
 static void make_pod(struct maar_record *record, const struct pod_object *from)
@@ -282,6 +340,9 @@ struct maar_record *object_record(const struct object *object)
         record->priority_class.global_default = object->cls.global_default;
         break;
     case MAAR_KIND_NAMESPACE:
+        record->space.n_labels = object->space.n;
+        record->space.labels = make_labels(record->arena, &object->space);
+        break;
     case MAAR_N_KINDS:
         break;
     }
@@ -391,6 +452,47 @@ static void describe_labels(const char *title, const struct labels *labels, stru
         maar_text_addf(out, " %s:%s=%s", title, labels->items[i].key, labels->items[i].value);
 }
 
+static void describe_selector(const char *title, const struct selector *selector,
+                              struct maar_text *out)
+{
+    static const char *const operators[] = {"In", "NotIn", "Exists", "DoesNotExist"};
+    if (!selector->is_set)
+        return;
+    maar_text_addf(out, " %s{", title);
+    for (uint32_t i = 0; i < selector->term.n; i++) {
+        const struct maar_requirement *r = &selector->term.items[i];
+        maar_text_addf(out, " %s %s", r->key, operators[r->op]);
+        for (uint32_t k = 0; k < r->n_values; k++)
+            maar_text_addf(out, " %s", selector->term.values[i][k]);
+    }
+    maar_text_add(out, " }");
+}
+
+static void describe_affinity(const struct pod_object *pod, struct maar_text *out)
+{
+    static const char *const lists[] = {"affinity", "anti-affinity", "preferred affinity",
+                                        "preferred anti-affinity"};
+    for (uint32_t k = 0; k < N_AFFINITY_LISTS; k++) {
+        for (uint32_t i = 0; i < pod->affinity[k].n; i++) {
+            const struct affinity_term *term = &pod->affinity[k].terms[i];
+            maar_text_addf(out, "\n        %s by %s weight %d", lists[k], term->topology_key,
+                           term->weight);
+            describe_selector("pods", &term->selector, out);
+            for (uint32_t n = 0; n < term->n_namespaces; n++)
+                maar_text_addf(out, " in %s", term->namespaces[n]);
+            describe_selector("namespaces", &term->namespace_selector, out);
+        }
+    }
+    for (uint32_t i = 0; i < pod->n_spread; i++) {
+        const struct spread *spread = &pod->spread[i];
+        maar_text_addf(out, "\n        %s spread by %s max %d min domains %d%s%s",
+                       spread->hard ? "hard" : "soft", spread->topology_key, spread->max_skew,
+                       spread->min_domains, spread->honor_affinity ? " affinity" : "",
+                       spread->honor_taints ? " taints" : "");
+        describe_selector("pods", &spread->selector, out);
+    }
+}
+
 static void describe_node(const struct node_object *node, struct maar_text *out)
 {
     describe_amounts("", &node->allocatable, out);
@@ -436,6 +538,8 @@ static void describe_pod(const struct pod_object *pod, struct maar_text *out)
         maar_text_addf(out, " preferred terms %u", pod->n_preferred);
     if (pod->n_tolerations)
         maar_text_addf(out, " tolerations %u", pod->n_tolerations);
+    describe_labels("label", &pod->labels, out);
+    describe_affinity(pod, out);
 }
 
 static void describe_queue(const struct queue_object *queue, struct maar_text *out)
@@ -470,6 +574,8 @@ void object_describe(const struct object *object, struct maar_text *out)
                        object->cls.global_default ? " default" : "");
         break;
     case MAAR_KIND_NAMESPACE:
+        describe_labels("label", &object->space, out);
+        break;
     case MAAR_N_KINDS:
         break;
     }

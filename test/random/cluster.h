@@ -39,13 +39,44 @@ struct amounts {
 
 struct labels {
     uint32_t n;
-    struct maar_label items[FEW]; /* static texts, sorted by key */
+    struct maar_label items[FEW]; /* texts that live as long as the object, sorted by key */
 };
 
 struct term {
     uint32_t n;
     struct maar_requirement items[2];
     const char *values[2][2];
+};
+
+/* A selector of labels; a set one without requirements matches everything. */
+struct selector {
+    bool is_set;
+    struct term term;
+};
+
+/* A term of pod (anti-)affinity; without namespaces it means those of the pod. */
+struct affinity_term {
+    int32_t weight;
+    const char *topology_key;
+    struct selector selector;
+    uint32_t n_namespaces;
+    const char *namespaces[2];
+    struct selector namespace_selector;
+};
+
+enum affinity_list { AFFINITY, ANTI_AFFINITY, PREFERRED_AFFINITY, PREFERRED_ANTI_AFFINITY };
+#define N_AFFINITY_LISTS 4
+
+struct affinity {
+    uint32_t n;
+    struct affinity_term terms[2];
+};
+
+struct spread {
+    int32_t max_skew, min_domains;
+    const char *topology_key;
+    bool hard, honor_affinity, honor_taints;
+    struct selector selector;
 };
 
 struct node_object {
@@ -88,6 +119,9 @@ struct pod_object {
     bool only_queue_gate;
     struct labels labels;
     struct amounts request;
+    struct affinity affinity[N_AFFINITY_LISTS];
+    uint32_t n_spread;
+    struct spread spread[2];
     struct labels selector;
     bool has_required;
     uint32_t n_required;
@@ -129,6 +163,7 @@ struct object {
         struct pod_object pod;
         struct queue_object queue;
         struct class_object cls;
+        struct labels space; /* of a namespace */
     };
 };
 
@@ -136,6 +171,7 @@ struct cluster {
     MAAR_VEC(struct object *) objects;
     uint32_t next_uid;
     int64_t now_ns;
+    bool has_neighbours; /* pods have affinity to others, or spread */
 };
 
 void cluster_fini(struct cluster *cluster);

@@ -53,9 +53,13 @@ static const struct argument_choice argument_choices[] = {
     {"nodeorder", "balancedresource.weight", {"0", "1", "3", "5"}},
     {"nodeorder", "nodeaffinity.weight", {"0", "1", "2", "5"}},
     {"nodeorder", "tainttoleration.weight", {"0", "1", "3", "5"}},
+    {"nodeorder", "podaffinity.weight", {"0", "1", "2", "5"}},
+    {"nodeorder", "podtopologyspread.weight", {"0", "1", "2", "5"}},
     {"overcommit", "overcommit-factor", {"1.0", "1.2", "2.5", "0.5"}},
     {"predicates", "predicate.NodeAffinityEnable", {"true", "false", "true", "true"}},
     {"predicates", "predicate.TaintTolerationEnable", {"true", "false", "true", "true"}},
+    {"predicates", "predicate.PodAffinityEnable", {"true", "false", "true", "true"}},
+    {"predicates", "predicate.PodTopologySpreadEnable", {"true", "false", "true", "true"}},
 };
 
 static void add_plugin(struct rng *rng, const char *name, struct plan *plan, struct maar_text *text)
@@ -73,15 +77,18 @@ static void add_plugin(struct rng *rng, const char *name, struct plan *plan, str
         plan->gang = ready;
     if (!strcmp(name, "predicates"))
         plan->predicates = predicate;
-    bool any = false;
+    bool any = false, neighbours = true;
     for (size_t i = 0; i < sizeof argument_choices / sizeof *argument_choices; i++) {
         const struct argument_choice *choice = &argument_choices[i];
         if (strcmp(choice->plugin, name) != 0 || !rng_chance(rng, 35))
             continue;
-        maar_text_addf(text, "%s      %s: %s\n", any ? "" : "    arguments:\n", choice->key,
-                       RNG_PICK(rng, choice->values));
+        const char *value = RNG_PICK(rng, choice->values);
+        maar_text_addf(text, "%s      %s: %s\n", any ? "" : "    arguments:\n", choice->key, value);
         any = true;
+        neighbours &= strcmp(value, "false") != 0;
     }
+    if (!strcmp(name, "predicates"))
+        plan->neighbours = predicate && neighbours;
 }
 
 struct plan generate_conf(struct rng *rng)
@@ -241,6 +248,95 @@ static void random_wishes(struct rng *rng, struct pod_object *pod)
     }
 }
 
+/* ---- pod affinity and topology spread ---- */
+
+static const char *const apps[] = {"db", "web"};
+static const char *const namespaces[] = {"a", "b"};
+static const char *const teams[] = {"blue", "red"};
+static const char *const topology_keys[] = {"kubernetes.io/hostname", "kubernetes.io/hostname",
+                                            "rank", "zone", "zone"};
+
+/* Mostly by app; sometimes one that matches everything or nothing, or that reads other labels too. */
+static struct selector random_selector(struct rng *rng)
+{
+    struct selector selector = {.is_set = !rng_chance(rng, 4)};
+    if (!selector.is_set || rng_chance(rng, 4))
+        return selector;
+    struct term *term = &selector.term;
+    term->items[term->n] = (struct maar_requirement){
+        .key = "app",
+        .op = rng_chance(rng, 80) ? MAAR_OP_IN
+                                  : (enum maar_operator)rng_below(rng, MAAR_OP_DOES_NOT_EXIST + 1)};
+    bool names = term->items[term->n].op <= MAAR_OP_NOT_IN;
+    term->items[term->n].n_values = names ? 1 + rng_chance(rng, 10) : 0;
+    term->values[term->n][0] = RNG_PICK(rng, apps);
+    term->values[term->n][1] = RNG_PICK(rng, apps);
+    term->n++;
+    if (rng_chance(rng, 15)) {
+        term->items[term->n] = (struct maar_requirement){
+            .key = "disk", .op = rng_chance(rng, 50) ? MAAR_OP_EXISTS : MAAR_OP_DOES_NOT_EXIST};
+        term->n++;
+    }
+    return selector;
+}
+
+static struct selector random_namespace_selector(struct rng *rng)
+{
+    struct selector selector = {.is_set = true};
+    if (rng_chance(rng, 25))
+        return selector;
+    selector.term.n = 1;
+    selector.term.items[0] =
+        (struct maar_requirement){.key = "team", .op = MAAR_OP_IN, .n_values = 1};
+    selector.term.values[0][0] = selector.term.values[0][1] = RNG_PICK(rng, teams);
+    return selector;
+}
+
+static struct affinity random_affinity(struct rng *rng, bool preferred)
+{
+    struct affinity affinity = {.n = rng_chance(rng, 80) ? 1 : 2};
+    for (uint32_t i = 0; i < affinity.n; i++) {
+        struct affinity_term *term = &affinity.terms[i];
+        term->weight = preferred ? 1 + (int32_t)rng_below(rng, 100) : 0;
+        term->topology_key = RNG_PICK(rng, topology_keys);
+        term->selector = random_selector(rng);
+        if (rng_chance(rng, 15))
+            term->namespaces[term->n_namespaces++] = RNG_PICK(rng, namespaces);
+        if (rng_chance(rng, 25))
+            term->namespace_selector = random_namespace_selector(rng);
+    }
+    return affinity;
+}
+
+static struct spread random_spread(struct rng *rng)
+{
+    return (struct spread){
+        .max_skew = 1 + (int32_t)rng_below(rng, 3),
+        .min_domains = rng_chance(rng, 70) ? 1 : 1 + (int32_t)rng_below(rng, 4),
+        .topology_key = RNG_PICK(rng, topology_keys),
+        .hard = rng_chance(rng, 60),
+        .honor_affinity = rng_chance(rng, 70),
+        .honor_taints = rng_chance(rng, 30),
+        .selector = random_selector(rng),
+    };
+}
+
+/* Only in some clusters: without them placing takes ways of its own. */
+static void random_neighbours(struct rng *rng, struct pod_object *pod)
+{
+    static const uint32_t percents[] = {12, 22, 15, 15};
+    for (uint32_t k = 0; k < N_AFFINITY_LISTS; k++)
+        if (rng_chance(rng, percents[k]))
+            pod->affinity[k] = random_affinity(rng, k >= PREFERRED_AFFINITY);
+    if (rng_chance(rng, 30)) {
+        pod->n_spread = rng_chance(rng, 80) ? 1 : 2;
+        for (uint32_t i = 0; i < pod->n_spread; i++)
+            pod->spread[i] = random_spread(rng);
+    }
+    if (rng_chance(rng, 75))
+        pod->labels.items[pod->labels.n++] = (struct maar_label){"app", RNG_PICK(rng, apps)};
+}
+
 /* ---- nodes ---- */
 
 static void random_room(struct rng *rng, struct node_object *node)
@@ -256,9 +352,24 @@ static void random_room(struct rng *rng, struct node_object *node)
         name_amount(&node->allocatable, NIC, rng_below(rng, 3));
 }
 
-static void random_facts(struct rng *rng, struct node_object *node)
+/* Nearly every node has its own host name. */
+static void add_host_name(struct rng *rng, struct object *object)
 {
+    struct labels *labels = &object->node.labels;
+    uint32_t at = labels->n > 0 && !strcmp(labels->items[0].key, "disk") ? 1 : 0;
+    if (rng_chance(rng, 5))
+        return;
+    memmove(&labels->items[at + 1], &labels->items[at], (labels->n - at) * sizeof *labels->items);
+    labels->items[at] =
+        (struct maar_label){"kubernetes.io/hostname", rng_chance(rng, 95) ? object->name : "n0"};
+    labels->n++;
+}
+
+static void random_facts(struct rng *rng, struct object *object)
+{
+    struct node_object *node = &object->node;
     node->labels = random_labels(rng, 60);
+    add_host_name(rng, object);
     node->n_taints = rng_chance(rng, 25) ? 1 + rng_below(rng, 2) : 0;
     for (uint32_t i = 0; i < node->n_taints; i++)
         node->taints[i] = (struct maar_taint){RNG_PICK(rng, taint_keys),
@@ -274,7 +385,7 @@ static struct object *add_node(struct cluster *cluster, struct rng *rng, uint32_
     struct object *object =
         cluster_add(cluster, MAAR_KIND_NODE, "", name, (int64_t)rng_below(rng, 3));
     random_room(rng, &object->node);
-    random_facts(rng, &object->node);
+    random_facts(rng, object);
     if (rng_chance(rng, 1))
         object->fault = "status.allocatable.cpu: cannot be read";
     return object;
@@ -326,9 +437,15 @@ static void random_class(struct rng *rng, struct object *object)
     object->cls.global_default = rng_chance(rng, 25);
 }
 
+static void random_namespace(struct rng *rng, struct object *object)
+{
+    object->space = (struct labels){0};
+    if (rng_chance(rng, 80))
+        object->space.items[object->space.n++] = (struct maar_label){"team", RNG_PICK(rng, teams)};
+}
+
 /* ---- groups and pods ---- */
 
-static const char *const namespaces[] = {"a", "b"};
 static const char *const role_names[] = {"head", "worker"};
 
 static void random_group(struct rng *rng, struct group_object *group, uint32_t n_pods)
@@ -357,6 +474,13 @@ static void random_group(struct rng *rng, struct group_object *group, uint32_t n
     }
 }
 
+/* Behind those that are there; keys in order. */
+static void add_labels(struct labels *labels, struct labels more)
+{
+    for (uint32_t i = 0; i < more.n; i++)
+        labels->items[labels->n++] = more.items[i];
+}
+
 static struct object *add_pod(struct cluster *cluster, struct rng *rng, const struct object *group,
                               const struct pod_object *template, uint32_t number, int64_t created_s)
 {
@@ -382,7 +506,7 @@ static struct object *add_pod(struct cluster *cluster, struct rng *rng, const st
     }
     if (rng_chance(rng, NOMINATED_PERCENT))
         snprintf(object->pod.nominated, sizeof object->pod.nominated, "n%u", rng_below(rng, 6));
-    object->pod.labels = random_labels(rng, 20);
+    add_labels(&object->pod.labels, random_labels(rng, 20));
     if (rng_chance(rng, 1))
         object->fault = "spec.containers[0].resources.requests.cpu: cannot be read";
     return object;
@@ -404,6 +528,15 @@ static void give_node(struct cluster *cluster, struct rng *rng, struct object *o
     pod->deleting = rng_chance(rng, 20);
 }
 
+static struct pod_object random_template(const struct cluster *cluster, struct rng *rng)
+{
+    struct pod_object template = {.scheduler = "volcano", .request = random_request(rng)};
+    random_wishes(rng, &template);
+    if (cluster->has_neighbours)
+        random_neighbours(rng, &template);
+    return template;
+}
+
 static void add_group(struct cluster *cluster, struct rng *rng, news_fn news, void *context)
 {
     char name[24];
@@ -420,14 +553,11 @@ static void add_group(struct cluster *cluster, struct rng *rng, news_fn news, vo
     object->fault = rng_chance(rng, 1) ? "spec.minResources.cpu: cannot be read" : "";
     if (news)
         news(context, object, false);
-    struct pod_object template = {.scheduler = "volcano", .request = random_request(rng)};
-    random_wishes(rng, &template);
+    struct pod_object template = random_template(cluster, rng);
     bool runs = rng_chance(rng, 25), mixed = rng_chance(rng, 30);
     for (uint32_t i = 0; i < n; i++) {
-        if (mixed) {
-            template = (struct pod_object){.scheduler = "volcano", .request = random_request(rng)};
-            random_wishes(rng, &template);
-        }
+        if (mixed)
+            template = random_template(cluster, rng);
         int64_t pod_created = created + (int64_t)rng_below(rng, 2);
         struct object *pod = add_pod(cluster, rng, object, &template, i, pod_created);
         if (runs && rng_chance(rng, 70))
@@ -448,6 +578,8 @@ static struct object *add_stray(struct cluster *cluster, struct rng *rng)
     pod->scheduler = rng_chance(rng, 60) ? "default-scheduler" : "volcano";
     pod->role = "";
     pod->request = random_request(rng);
+    if (cluster->has_neighbours)
+        random_neighbours(rng, pod);
     if (rng_chance(rng, 30))
         snprintf(pod->group, sizeof pod->group, "%s", rng_chance(rng, 50) ? "nobody" : "j3");
     if (rng_chance(rng, 70))
@@ -467,6 +599,10 @@ void generate_cluster(struct cluster *cluster, struct rng *rng)
         if (rng_chance(rng, 75))
             random_class(rng,
                          cluster_add(cluster, MAAR_KIND_PRIORITY_CLASS, "", class_names[i], 0));
+    for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
+        if (rng_chance(rng, 70))
+            random_namespace(rng, cluster_add(cluster, MAAR_KIND_NAMESPACE, "", namespaces[i], 0));
+    cluster->has_neighbours = rng_chance(rng, 60);
     uint32_t n_groups = rng_below(rng, 7), n_strays = rng_below(rng, 4);
     for (uint32_t i = 0; i < n_groups; i++)
         add_group(cluster, rng, NULL, NULL);
@@ -534,7 +670,10 @@ static void change_pod(struct cluster *cluster, struct rng *rng, news_fn news, v
     } else if (with_node && what < 8) {
         pod->deleting = true;
     } else if (what == 8) {
-        pod->labels = random_labels(rng, 40);
+        pod->labels = (struct labels){0};
+        if (rng_chance(rng, 60))
+            pod->labels.items[pod->labels.n++] = (struct maar_label){"app", RNG_PICK(rng, apps)};
+        add_labels(&pod->labels, random_labels(rng, 40));
     } else if (what == 9 && !with_node) {
         pod->n_gates = 0;
         pod->only_queue_gate = false;
@@ -562,7 +701,7 @@ static void change_node(struct cluster *cluster, struct rng *rng, news_fn news, 
     if (what < 5)
         random_room(rng, &object->node);
     else if (what < 8)
-        random_facts(rng, &object->node);
+        random_facts(rng, object);
     else if (what == 8)
         object->fault = *object->fault || rng_chance(rng, 80) ? "" : "cannot be read";
     news(context, object, false);
@@ -637,9 +776,25 @@ static void change_class(struct cluster *cluster, struct rng *rng, news_fn news,
     news(context, object, false);
 }
 
+static void change_namespace(struct cluster *cluster, struct rng *rng, news_fn news, void *context)
+{
+    struct object *object = cluster_pick(cluster, MAAR_KIND_NAMESPACE, rng);
+    if (!object || rng_chance(rng, 20)) {
+        const char *name = RNG_PICK(rng, namespaces);
+        if (cluster_find(cluster, MAAR_KIND_NAMESPACE, "", name))
+            return;
+        object = cluster_add(cluster, MAAR_KIND_NAMESPACE, "", name, 0);
+    } else if (rng_chance(rng, 15)) {
+        generate_end(cluster, object, news, context);
+        return;
+    }
+    random_namespace(rng, object);
+    news(context, object, false);
+}
+
 void generate_change(struct cluster *cluster, struct rng *rng, news_fn news, void *context)
 {
-    uint32_t what = rng_below(rng, 20);
+    uint32_t what = rng_below(rng, 21);
     if (what < 3 && release(cluster, rng, news, context))
         return;
     if (what < 11)
@@ -652,6 +807,8 @@ void generate_change(struct cluster *cluster, struct rng *rng, news_fn news, voi
         change_queue(cluster, rng, news, context);
     else if (what < 19)
         change_class(cluster, rng, news, context);
+    else if (what < 20)
+        change_namespace(cluster, rng, news, context);
     else
         news(context, add_stray(cluster, rng), false);
 }

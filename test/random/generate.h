@@ -13,6 +13,7 @@ struct plan {
     bool compatible;
     bool gang;       /* plugin gang decides readiness: gangs are bound whole */
     bool predicates; /* the plugin filters, also by the number of pods */
+    bool neighbours; /* and by pod affinity and topology spread */
 };
 
 struct plan generate_conf(struct rng *rng);

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "engine/engine.h"
 #include "model/world.h"
+#include "neighbours.h"
 
 /* Whether a status may still be on its way when the next session runs. */
 #define STATUS_DELAYS false
@@ -564,6 +565,48 @@ static void check_gang(struct run *run, const struct maar_write *write)
     }
 }
 
+/* All pods on nodes that the engine has heard of, with the bindings in flight. `standing` has room for all objects. */
+static size_t find_standing(const struct run *run, struct standing *standing)
+{
+    const struct side *leader = &run->sides[LEADER];
+    size_t n = 0;
+    for (size_t i = 0; i < run->cluster.objects.n; i++) {
+        const struct object *object = run->cluster.objects.data[i];
+        if (object->kind != MAAR_KIND_POD || object->withheld || is_terminated(&object->pod))
+            continue;
+        const char *name = object->pod.node;
+        bool is_new = false;
+        for (size_t k = 0; k < leader->pending.n; k++) {
+            const struct maar_write *write = leader->pending.data[k].write;
+            if (*name || write->kind != MAAR_WRITE_BIND || strcmp(write->uid, object->uid) != 0)
+                continue;
+            name = write->bind.node;
+            is_new = k >= leader->pending.n - leader->n_fresh;
+        }
+        const struct object *node = cluster_find(&run->cluster, MAAR_KIND_NODE, "", name);
+        if (node && !node->withheld)
+            standing[n++] = (struct standing){object, node, is_new};
+    }
+    return n;
+}
+
+/* Whoever got a binding in this session stands where its neighbours allow. Volcano sees some of them late. */
+static void check_neighbours(struct run *run)
+{
+    if (!run->plan.neighbours || run->plan.compatible || !run->cluster.has_neighbours)
+        return;
+    struct standing *standing = maar_calloc(run->cluster.objects.n + 1, sizeof *standing);
+    size_t n = find_standing(run, standing);
+    struct maar_text text = MAAR_TEXT_INIT;
+    for (size_t i = 0; i < n; i++)
+        if (standing[i].is_new)
+            neighbours_check(&run->cluster, standing, n, i, &text);
+    if (text.n > 0)
+        fail(run, "neighbours", "%s", maar_text_get(&text));
+    maar_text_fini(&text);
+    free(standing);
+}
+
 static void check_side(struct run *run, const struct side *side, const char *name)
 {
     struct maar_text text = MAAR_TEXT_INIT;
@@ -589,6 +632,7 @@ static void check_session(struct run *run)
         check_bind(run, i);
         check_gang(run, write);
     }
+    check_neighbours(run);
 }
 
 static void check_reasons(struct run *run)

@@ -44,12 +44,20 @@ phase-counts-bindings | scheduler/session/status.c | s/int64_t scheduled = (int6
 status-without-change | scheduler/session/status.c | s/    if (!changed)$/    if (false)/
 room-without-memory | scheduler/place/fit.c | 0,/if (request->v\[d\] > nodes->idle\[d\]\[slot\])/s//if (d != MAAR_DIM_MEMORY \&\& request->v[d] > nodes->idle[d][slot])/
 debt-is-no-matter | scheduler/place/fit.c | s/if (nodes->idle\[MAAR_DIM_CPU\]\[slot\] < 0 ||/if (nodes->idle[MAAR_DIM_CPU][slot] < -1000000000 ||/
-index-skips-load-filters | scheduler/place/index.c | 0,/maar_run_filters(session, task, \&slot, 1, \&fit, true, false);/s//(void)0;/
+tally-forgets-one-move | scheduler/model/tally.c | s/tally->sums\[domain\] += change;/(void)change;/
+tally-keeps-its-least | scheduler/model/tally.c | s/^        tally->least_stale = true;/        (void)0;/
+tally-counts-who-leaves | scheduler/model/tasks.c | s/maar_tallies_recount(world, task);/(void)0;/
+tally-outlives-labels | scheduler/model/namespaces.c | s/maar_tallies_drop(world);/(void)0;/
+key-read-for-ever | scheduler/model/world.c | s/maar_projection_prepare(world);/(void)0;/
+index-skips-load-filters | scheduler/place/index.c | 0,/maar_run_filters(session, task, \&slot, 1, \&fit, MAAR_FILTER_LOAD);/s//(void)0;/
+late-filters-skipped | scheduler/place/index.c | s/^    maar_run_filters(session, task, place->nodes, heap->n, place->fit, MAAR_FILTER_LATE);/    (void)0;/
+late-scores-skipped | scheduler/place/index.c | s/} else if (is_late(use) \&\& maar_score_applies(use, task)) {/} else if (false) {/
+late-scores-among-all | scheduler/place/index.c | s/if (min != term->min\[tier\] || max != term->max\[tier\])/if (min > max)/
 index-keeps-old-scores | scheduler/place/index.c | s/if (old != TIER_NONE \&\& (old != next || facts)) {/if (old == next \&\& !facts) return; if (old != TIER_NONE \&\& (old != next || facts)) {/
 index-forgets-extremes | scheduler/place/index.c | s/if (dirty\[t\])/if (false)/
 index-ties-by-slot | scheduler/place/index.c | 0,/return rank\[l\] < rank\[r\];/s//return l > r;/
 index-later-room-is-now | scheduler/place/index.c | s/? 0 : 1;$/? 0 : 0;/
-gang-in-parts | plugins/gang.c | s/return roles_have(job, role_n_ready) \&\& maar_job_is_ready(job);/return roles_have(job, role_n_ready);/
+gang-in-parts | plugins/gang.c | s/^           maar_job_is_ready(job);/           true;/
 allocate-commits-anyway | actions/allocate.c | s/^    host->discard(statement);/    host->commit(statement);/
 engine-forgets-answers | scheduler/engine/engine.c | s/maar_world_bind_done(engine->world, write->uid, ok);/maar_world_bind_done(engine->world, write->uid, true);/
 engine-wakes-for-nothing | scheduler/engine/engine.c | s/engine->relevant = false;/engine->relevant = true;/

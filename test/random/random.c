@@ -15,6 +15,7 @@
  *     wakes        all ran a session, or none
  *     allocatable  no node is above its room by a binding
  *     gang         who was bound has its minimum
+ *     neighbours   who was bound stands where pod affinity and topology spread allow
  *     bind, node   nobody is bound twice, gated, unreadable or to a node that is not there
  *     rest, quiet  writes end, and a session without a change writes nothing
  *     reason       whoever waits has a reason

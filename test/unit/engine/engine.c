@@ -378,6 +378,31 @@ static void engine_believes_the_watch_before_the_answer(void **state)
     assert_null(find_sent(MAAR_WRITE_BIND, "p"));
 }
 
+/* Two conditions of one pod on their way: the first is refused, the second holds, and the watch tells of it before its
+ * answer comes. */
+static void engine_takes_the_last_condition_for_what_the_api_holds(void **state)
+{
+    (void)state;
+    begin_with_binding();
+    answer(MAAR_WRITE_BIND, "p", 500);
+    deliver(on_node(make_pod("other", "", 4000, GI), "n1", MAAR_POD_RUNNING));
+    assert_true(turn().session);
+    answer(MAAR_WRITE_POD_CONDITION, "p", 500);
+    const struct maar_write *last = get_sent(MAAR_WRITE_POD_CONDITION, "p");
+    assert_string_equal(last->pod_condition.condition.reason, "Unschedulable");
+    struct maar_record *record = make_pod("p", "g", 1000, GI);
+    record->pod.scheduled_condition = last->pod_condition.condition;
+    record->pod.scheduled_condition.message =
+        maar_arena_strdup(record->arena, last->pod_condition.condition.message);
+    deliver(record);
+    answer_all();
+    turn();
+    assert_null(find_sent(MAAR_WRITE_POD_CONDITION, "p"));
+    clock_ns += 2 * MAAR_SECOND_NS;
+    assert_true(turn().session);
+    assert_null(find_sent(MAAR_WRITE_POD_CONDITION, "p"));
+}
+
 /* ---- statuses ---- */
 
 static void engine_writes_a_refused_status_again_after_a_pause(void **state)
@@ -562,6 +587,7 @@ int main(void)
         TEST(engine_binds_again_after_a_refusal),
         TEST(engine_leaves_a_pod_alone_that_is_gone_or_bound),
         TEST(engine_believes_the_watch_before_the_answer),
+        TEST(engine_takes_the_last_condition_for_what_the_api_holds),
         TEST(engine_writes_a_refused_status_again_after_a_pause),
         TEST(engine_makes_the_queues_that_are_missing),
         TEST(engine_takes_a_new_configuration_with_the_next_session),

@@ -253,6 +253,35 @@ static void selector_of_a_pod_splits_the_classes_of_others(void **state)
     }
 }
 
+/* A key is forgotten before the next session when nobody reads it any more, unless a plugin does. */
+static void selector_that_goes_splits_no_longer(void **state)
+{
+    (void)state;
+    for (int kept = 0; kept < 2; kept++) {
+        take(world, on_node(labelled("a", "app", "x"), "n1", MAAR_POD_RUNNING));
+        take(world, make_node("n1", 4000, 8 * GI));
+        take(world, labelled("b", "app", "y"));
+        take(world, with_term("p", 2, &affinity_terms[4]));
+        take(world, with_constraint("q", &constraints[8]));
+        if (kept)
+            maar_world_project_label(world, "app");
+        take_end(world, plain("p"));
+        maar_world_prepare(world);
+        assert_ptr_not_equal(pod(world, "a")->cls, pod(world, "b")->cls);
+        take(world, plain("q")); /* loses its constraint */
+        maar_world_prepare(world);
+        assert_int_equal(n_classes(), kept ? 3 : 1);
+        assert_int_equal(pod(world, "a")->cls->n_labels, kept);
+        assert_int_equal(pod(world, "a")->cls->n_tasks, kept ? 1 : 3);
+        assert_balanced(world);
+        /* It comes back. */
+        take(world, with_term("p", 0, &affinity_terms[4]));
+        assert_string_equal(pod(world, "b")->cls->labels[0].value, "y");
+        take_end(world, plain("p"));
+        take_end(world, plain("q"));
+    }
+}
+
 /* The pod's own update brings the selector: its class moves while it is on its way into another. */
 static void selector_that_comes_with_an_update_splits_too(void **state)
 {
@@ -454,6 +483,7 @@ int main(void)
         TEST(class_is_split_by_each_part_of_affinity_and_spread),
         TEST(class_owns_its_affinity_and_spread),
         TEST(selector_of_a_pod_splits_the_classes_of_others),
+        TEST(selector_that_goes_splits_no_longer),
         TEST(selector_that_comes_with_an_update_splits_too),
         TEST(selector_of_namespaces_and_invalid_ones_split_nothing),
         TEST(class_is_not_split_by_facts_of_single_pods),
