@@ -74,8 +74,46 @@ static uint64_t slots_on(const struct maar_session *session, const struct maar_t
     return least;
 }
 
-/* The node of which an empty copy would take most of them; MAAR_NO_NODE: none would. */
-static uint32_t find_template(struct maar_session *session, const struct maar_task *task)
+/* What the scheduling spec of the pod finds fault with, as words of an edit of that node; NULL: something else. */
+static const char *edit_words(struct maar_session *session, const struct maar_task *task,
+                              uint32_t slot)
+{
+    struct maar_arena *arena = session->arena;
+    const struct maar_node_facts *facts = &session->world->nodes.facts[slot];
+    const struct maar_pod_spec *spec = task->cls->spec;
+    const char *edit = NULL;
+    bool cordoned = facts->unschedulable, lost = !facts->ready;
+    for (uint32_t i = 0; i < facts->n_taints; i++) {
+        const char *key = facts->taints[i].key;
+        cordoned |= !strcmp(key, "node.kubernetes.io/unschedulable");
+        lost |= !strcmp(key, "node.kubernetes.io/not-ready") ||
+                !strcmp(key, "node.kubernetes.io/unreachable");
+    }
+    if (cordoned)
+        edit = join(arena, edit, " ", "unschedulable=false");
+    if (lost)
+        edit = join(arena, edit, " ", "ready=true");
+    for (uint32_t i = 0; i < spec->n_node_selector; i++) {
+        bool has = false;
+        for (uint32_t k = 0; k < facts->n_labels; k++)
+            has |= facts->labels[k].key == spec->node_selector[i].key &&
+                   facts->labels[k].value == spec->node_selector[i].value;
+        if (!has)
+            edit = join(arena, edit, " ",
+                        maar_arena_printf(arena, "label %s=%s", spec->node_selector[i].key,
+                                          spec->node_selector[i].value));
+    }
+    for (uint32_t i = 0; i < facts->n_taints; i++)
+        if (facts->taints[i].effect != MAAR_EFFECT_PREFER_NO_SCHEDULE &&
+            strncmp(facts->taints[i].key, "node.kubernetes.io/", 19) != 0)
+            edit =
+                join(arena, edit, " ", maar_arena_printf(arena, "taint %s-", facts->taints[i].key));
+    return edit;
+}
+
+/* The node of which an empty copy would take most of them, as it is or with an edit; MAAR_NO_NODE: none would. */
+static uint32_t find_template(struct maar_session *session, const struct maar_task *task,
+                              bool edited)
 {
     const struct maar_world *world = session->world;
     uint32_t best = MAAR_NO_NODE;
@@ -90,7 +128,7 @@ static uint32_t find_template(struct maar_session *session, const struct maar_ta
             continue;
         uint8_t fit = MAAR_FIT_OK;
         maar_run_filters(session, task, &slot, 1, &fit, MAAR_FILTER_STATIC);
-        if (fit != MAAR_FIT_OK)
+        if (fit != MAAR_FIT_OK && !(edited && edit_words(session, task, slot)))
             continue;
         best = slot;
         most = n;
@@ -155,7 +193,10 @@ static void buy(struct maar_session *session, const struct maar_task *task, uint
                 struct shopping *list)
 {
     struct maar_arena *arena = session->arena;
-    uint32_t template = find_template(session, task);
+    uint32_t template = find_template(session, task, false);
+    bool edited = template == MAAR_NO_NODE;
+    if (edited)
+        template = find_template(session, task, true);
     uint64_t each = template == MAAR_NO_NODE ? 1 : slots_on(session, task, template, false);
     uint64_t n = (missing + each - 1) / each;
     unsigned long long first = list->n_new + 1, last = list->n_new + n;
@@ -170,9 +211,12 @@ static void buy(struct maar_session *session, const struct maar_task *task, uint
         edit = maar_arena_printf(arena, "node %s%s", names, edit_from_request(session, task));
     } else {
         const char *name = session->world->nodes.facts[template].name;
-        text = maar_arena_printf(arena, "%llu more node%s like %s", (unsigned long long)n,
-                                 n == 1 ? "" : "s", name);
-        edit = maar_arena_printf(arena, "node %s like=%s", names, name);
+        const char *words = edited ? edit_words(session, task, template) : NULL;
+        text =
+            maar_arena_printf(arena, "%llu more node%s like %s%s%s", (unsigned long long)n,
+                              n == 1 ? "" : "s", name, words ? " with " : "", words ? words : "");
+        edit = maar_arena_printf(arena, "node %s like=%s%s%s", names, name, words ? " " : "",
+                                 words ? words : "");
     }
     list->text = join(arena, list->text, " and ", text);
     list->edit = join(arena, list->edit, "; ", edit);
@@ -180,43 +224,6 @@ static void buy(struct maar_session *session, const struct maar_task *task, uint
 }
 
 /* ---- nodes with room that the filters refuse ---- */
-
-/* What the scheduling spec of the pod finds fault with, as an edit of that node; NULL: something else. */
-static const char *edit_node(struct maar_session *session, const struct maar_task *task,
-                             uint32_t slot)
-{
-    struct maar_arena *arena = session->arena;
-    const struct maar_node_facts *facts = &session->world->nodes.facts[slot];
-    const struct maar_pod_spec *spec = task->cls->spec;
-    const char *edit = NULL;
-    bool cordoned = facts->unschedulable, lost = !facts->ready;
-    for (uint32_t i = 0; i < facts->n_taints; i++) {
-        const char *key = facts->taints[i].key;
-        cordoned |= !strcmp(key, "node.kubernetes.io/unschedulable");
-        lost |= !strcmp(key, "node.kubernetes.io/not-ready") ||
-                !strcmp(key, "node.kubernetes.io/unreachable");
-    }
-    if (cordoned)
-        edit = join(arena, edit, " ", "unschedulable=false");
-    if (lost)
-        edit = join(arena, edit, " ", "ready=true");
-    for (uint32_t i = 0; i < spec->n_node_selector; i++) {
-        bool has = false;
-        for (uint32_t k = 0; k < facts->n_labels; k++)
-            has |= facts->labels[k].key == spec->node_selector[i].key &&
-                   facts->labels[k].value == spec->node_selector[i].value;
-        if (!has)
-            edit = join(arena, edit, " ",
-                        maar_arena_printf(arena, "label %s=%s", spec->node_selector[i].key,
-                                          spec->node_selector[i].value));
-    }
-    for (uint32_t i = 0; i < facts->n_taints; i++)
-        if (facts->taints[i].effect != MAAR_EFFECT_PREFER_NO_SCHEDULE &&
-            strncmp(facts->taints[i].key, "node.kubernetes.io/", 19) != 0)
-            edit =
-                join(arena, edit, " ", maar_arena_printf(arena, "taint %s-", facts->taints[i].key));
-    return edit ? maar_arena_printf(arena, "node %s %s", facts->name, edit) : NULL;
-}
 
 struct barrier {
     const char *reason;
@@ -237,10 +244,12 @@ static void note_barrier(struct maar_session *session, const struct maar_task *t
     if (enough || barrier->n > MAX_EDITS)
         return;
     barrier->slots += slots_on(session, task, slot, true);
-    const char *edit = edit_node(session, task, slot);
-    barrier->no_edit |= !edit;
-    if (edit)
-        barrier->edit = join(session->arena, barrier->edit, "; ", edit);
+    const char *words = edit_words(session, task, slot);
+    barrier->no_edit |= !words;
+    if (words)
+        barrier->edit = join(session->arena, barrier->edit, "; ",
+                             maar_arena_printf(session->arena, "node %s %s",
+                                               session->world->nodes.facts[slot].name, words));
 }
 
 static void cure_barriers(struct maar_explaining *explaining, const struct maar_task *task,
