@@ -55,6 +55,16 @@ bool maar_score_applies(const struct maar_score_use *use, const struct maar_task
            !(use->score->skip && use->score->skip(instance->self, &instance->view, task));
 }
 
+bool maar_depends_on_others(const struct maar_session *session, const struct maar_task *task)
+{
+    const struct maar_policy *policy = session->policy;
+    for (size_t i = 0; policy->has_late && i < policy->n_filters; i++)
+        if (kind_of(policy->filters[i].filter) == MAAR_FILTER_LATE &&
+            maar_filter_applies(&policy->filters[i], task))
+            return true;
+    return false;
+}
+
 void maar_run_filters(struct maar_session *session, const struct maar_task *task,
                       const uint32_t *nodes, size_t n, uint8_t *fit, uint32_t kinds)
 {

@@ -5,10 +5,13 @@
 #include "base/bitset.h"
 #include "place/place.h"
 
-/* Classes of this call for which no node was found: their other tasks need no second look. */
-struct refused {
-    MAAR_VEC(const struct maar_class *) classes;
-    MAAR_VEC(const char *) texts;
+/* A class for which no node was found in this call: its other tasks need no second look. Where it depends on the pods
+ * on other nodes, only as long as no further one is placed. */
+struct refusal {
+    const struct maar_class *cls;
+    const char *text;
+    bool is_late;
+    uint32_t n_placed; /* by then */
 };
 
 struct role_memory {
@@ -22,7 +25,9 @@ struct placing {
     const struct maar_job *job;
     uint32_t flags;
     bool compatible;
-    struct refused refused;
+    MAAR_VEC(struct refusal) refused;
+    /* Tasks refused that may find a node once others are placed. */
+    MAAR_VEC(const struct maar_task *) late;
     struct {
         const struct maar_class *cls; /* for which the queue had no room; NULL: none yet */
         uint32_t n_placed;            /* by then */
@@ -33,20 +38,40 @@ struct placing {
     struct maar_place_result result;
 };
 
+static struct refusal *find_refusal(const struct placing *p, const struct maar_class *cls)
+{
+    for (size_t i = 0; i < p->refused.n; i++)
+        if (p->refused.data[i].cls == cls)
+            return &p->refused.data[i];
+    return NULL;
+}
+
+/* Why the class finds no node now, as far as it is known; NULL. */
 static const char *refused_text(const struct placing *p, const struct maar_class *cls)
 {
-    for (size_t i = 0; i < p->refused.classes.n; i++)
-        if (p->refused.classes.data[i] == cls)
-            return p->refused.texts.data[i];
-    return NULL;
+    const struct refusal *refusal = find_refusal(p, cls);
+    if (!refusal || (refusal->is_late && refusal->n_placed != p->result.n_placed))
+        return NULL;
+    return refusal->text;
+}
+
+static bool is_refused_for_good(const struct placing *p, const struct maar_class *cls)
+{
+    const struct refusal *refusal = find_refusal(p, cls);
+    return refusal && !refusal->is_late;
 }
 
 static void refuse_class(struct placing *p, const struct maar_task *task, const char *text)
 {
     maar_session_refuse_task(p->session, task, text);
     maar_lacking_nodes(p->session, p->job, task);
-    maar_vec_push(&p->refused.classes, task->cls);
-    maar_vec_push(&p->refused.texts, text);
+    struct refusal refusal = {task->cls, text, maar_depends_on_others(p->session, task),
+                              p->result.n_placed};
+    struct refusal *known = find_refusal(p, task->cls);
+    if (known)
+        *known = refusal;
+    else
+        maar_vec_push(&p->refused, refusal);
 }
 
 /* The node that the pod is nominated to, when it fits there. */
@@ -183,8 +208,9 @@ static bool goes_on(const struct placing *p, const struct maar_task *const *task
         (int64_t)maar_job_n_ready(job) + job->n[MAAR_TASK_PIPELINED] + job->n_pending_best_effort;
     if (possible >= job->min_available)
         return true;
+    possible += (int64_t)p->late.n;
     for (size_t i = from; i < n && possible < job->min_available; i++)
-        possible += refused_text(p, tasks[i]->cls) == NULL;
+        possible += !is_refused_for_good(p, tasks[i]->cls);
     return possible >= job->min_available;
 }
 
@@ -235,6 +261,26 @@ static void note_untried(struct placing *p, const struct maar_task *const *tasks
     }
 }
 
+/* Tasks that wait for others of the call, as often as that helps. */
+static void place_late(struct placing *p)
+{
+    uint32_t n_before;
+    do {
+        n_before = p->result.n_placed;
+        size_t n_left = 0;
+        bool ready = false;
+        for (size_t i = 0; i < p->late.n; i++) {
+            const struct maar_task *task = p->late.data[i];
+            if (ready || !has_room(p, task) || !place_one(p, task))
+                p->late.data[n_left++] = task;
+            ready |= (p->flags & MAAR_PLACE_UNTIL_READY) && maar_vote_job_ready(p->session, p->job);
+        }
+        p->late.n = n_left;
+        if (ready)
+            return;
+    } while (p->late.n > 0 && p->result.n_placed > n_before);
+}
+
 static void place_all(struct placing *p, const struct maar_task *const *tasks, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -251,14 +297,18 @@ static void place_all(struct placing *p, const struct maar_task *const *tasks, s
             continue;
         }
         if (!place_one(p, task)) {
+            if (!p->compatible && !is_refused_for_good(p, task->cls))
+                maar_vec_push(&p->late, task);
             if (goes_on(p, tasks, i + 1, n))
                 continue;
             note_untried(p, tasks, i + 1, n);
-            break;
+            return;
         }
         if ((p->flags & MAAR_PLACE_UNTIL_READY) && maar_vote_job_ready(p->session, p->job))
-            break;
+            return;
     }
+    if (p->late.n > 0)
+        place_late(p);
 }
 
 /* A gang of one class for which the nodes have too few slots is refused without trying. */
@@ -322,7 +372,7 @@ struct maar_place_result maar_place_tasks(struct maar_statement *statement,
     p.roles = maar_arena_calloc(p.session->arena, job->n_roles + 1, sizeof *p.roles);
     place_all(&p, tasks, n);
     note_gang(&p);
-    maar_vec_fini(&p.refused.classes);
-    maar_vec_fini(&p.refused.texts);
+    maar_vec_fini(&p.refused);
+    maar_vec_fini(&p.late);
     return p.result;
 }

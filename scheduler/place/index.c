@@ -610,21 +610,13 @@ static struct class_index *get_index(struct maar_session *session, const struct 
 
 /* ---- what depends on other nodes ---- */
 
-struct late {
-    bool filters; /* some may refuse */
-    bool scores;  /* some say something */
-};
-
-static struct late find_late(const struct maar_session *session, const struct maar_task *task)
+static bool has_late_scores(const struct maar_session *session, const struct maar_task *task)
 {
     const struct maar_policy *policy = session->policy;
-    struct late late = {false, false};
-    for (size_t i = 0; policy->has_late && i < policy->n_filters && !late.filters; i++)
-        late.filters = (policy->filters[i].filter->node & MAAR_NODE_OTHERS) &&
-                       maar_filter_applies(&policy->filters[i], task);
-    for (size_t i = 0; policy->has_late && i < policy->n_scores && !late.scores; i++)
-        late.scores = is_late(&policy->scores[i]) && maar_score_applies(&policy->scores[i], task);
-    return late;
+    for (size_t i = 0; policy->has_late && i < policy->n_scores; i++)
+        if (is_late(&policy->scores[i]) && maar_score_applies(&policy->scores[i], task))
+            return true;
+    return false;
 }
 
 /* The members of a heap that the late filters let pass, in place->nodes. */
@@ -733,14 +725,14 @@ struct maar_choice maar_index_choose(struct maar_session *session, const struct 
                                      uint32_t flags)
 {
     struct class_index *index = get_index(session, task, flags);
-    struct late late = find_late(session, task);
+    bool scores = has_late_scores(session, task);
+    bool late = scores || maar_depends_on_others(session, task);
     uint32_t n_tiers = flags & MAAR_PLACE_IDLE_ONLY ? 1 : TIERS;
     for (uint32_t t = 0; t < n_tiers; t++) {
         if (index->heaps[t].n == 0)
             continue;
-        uint32_t node = late.filters || late.scores
-                            ? choose_late(session, index, task, t, late.scores)
-                            : index->heaps[t].slots[0];
+        uint32_t node =
+            late ? choose_late(session, index, task, t, scores) : index->heaps[t].slots[0];
         if (node != MAAR_NO_NODE)
             return (struct maar_choice){node, t == 1};
     }

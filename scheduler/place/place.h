@@ -48,6 +48,8 @@ void maar_run_filters(struct maar_session *session, const struct maar_task *task
                       const uint32_t *nodes, size_t n, uint8_t *fit, uint32_t kinds);
 /* The filter is open and may refuse the task somewhere. */
 bool maar_filter_applies(const struct maar_filter_use *use, const struct maar_task *task);
+/* Some late filter may refuse the task somewhere: what it is told changes with placements elsewhere. */
+bool maar_depends_on_others(const struct maar_session *session, const struct maar_task *task);
 /* The same for a normalised score. */
 bool maar_score_applies(const struct maar_score_use *use, const struct maar_task *task);
 /* Sums of the two phases without the normalised scores, written to node_sum and batch_sum. */
