@@ -53,7 +53,9 @@
         (v)->n = (v)->capacity = 0;                                                                \
     } while (0)
 
-#define MAAR_VEC_EACH(v, it) for ((it) = (v)->data; (it) < (v)->data + (v)->n; (it)++)
+/* An empty one has no data: nothing may be added to its pointer. */
+#define MAAR_VEC_EACH(v, it)                                                                       \
+    for ((it) = (v)->data; (it) && (size_t)((it) - (v)->data) < (v)->n; (it)++)
 
 #include <stdlib.h>
 

@@ -231,23 +231,6 @@ static bool take_scenario(struct maar_check *check, const struct maar_scenario_f
     return true;
 }
 
-static void take_documents(struct maar_check *check, const struct maar_scenario_file *file,
-                           const documents_vec *documents, bool is_whole)
-{
-    bool has_scenario = false;
-    for (size_t i = 0; i < documents->n; i++)
-        has_scenario |= is_own(documents->data[i]);
-    if (has_scenario && is_whole && take_scenario(check, file))
-        return;
-    for (size_t i = 0; i < documents->n; i++) {
-        struct maar_field field = {.file = file, .document = i};
-        struct maar_error err = MAAR_ERROR_INIT;
-        if (!is_own(documents->data[i]) &&
-            maar_scenario_unfold(&field, documents->data[i], add_object, check, &err) < 0)
-            maar_findings_add_error(&check->findings, file, &err);
-    }
-}
-
 static struct maar_scenario_file *add_file(struct maar_check *check, const char *path,
                                            const char *text, size_t n)
 {
@@ -257,12 +240,65 @@ static struct maar_scenario_file *add_file(struct maar_check *check, const char 
     memcpy(file->text, text, n);
     file->n = n;
     maar_vec_push(&check->files, file);
+    maar_vec_push(&check->order, file);
     return file;
 }
 
 void maar_check_use_conf(struct maar_check *check, const char *path, const char *text, size_t n)
 {
-    maar_check_conf(check, add_file(check, path, text, n), NULL, text, n);
+    check->conf_file = add_file(check, path, text, n);
+    maar_check_conf(check, check->conf_file, NULL, text, n);
+}
+
+/* A scenario beside another: with the same configuration, whose findings are told once. */
+static void add_other(struct maar_check *check, const struct maar_scenario_file *file)
+{
+    struct maar_check *other = maar_check_create(check->registry);
+    const struct maar_scenario_file *conf = check->conf_file;
+    maar_vec_push(&check->others, other);
+    if (conf &&
+        maar_conf_examine(conf->text, conf->n, conf->path,
+                          maar_registry_action_names(check->registry), &other->conf, NULL) < 0)
+        other->conf = NULL;
+    maar_check_add(other, file->path, file->text, file->n);
+    maar_vec_push(&check->order, other->files.data[0]);
+}
+
+static bool has_scenario(const documents_vec *documents)
+{
+    for (size_t i = 0; i < documents->n; i++)
+        if (is_own(documents->data[i]))
+            return true;
+    return false;
+}
+
+static void take_manifests(struct maar_check *check, const struct maar_scenario_file *file,
+                           const documents_vec *documents)
+{
+    for (size_t i = 0; i < documents->n; i++) {
+        struct maar_field field = {.file = file, .document = i};
+        struct maar_error err = MAAR_ERROR_INIT;
+        if (!is_own(documents->data[i]) &&
+            maar_scenario_unfold(&field, documents->data[i], add_object, check, &err) < 0)
+            maar_findings_add_error(&check->findings, file, &err);
+    }
+}
+
+/* What was read before an error counts, but not as a scenario. */
+static void take_documents(struct maar_check *check, const struct maar_scenario_file *file,
+                           const documents_vec *documents, const struct maar_error *err)
+{
+    bool is_scenario = has_scenario(documents);
+    check->has_scenario |= is_scenario;
+    if (*err->text)
+        maar_findings_add_error(&check->findings, file, err);
+    else if (documents->n == 0)
+        maar_findings_add_text(&check->findings, file, 1, 1, true,
+                               "there is nothing in it; expected manifests, a scenario or a "
+                               "scheduler.conf");
+    else if (is_scenario && take_scenario(check, file))
+        return;
+    take_manifests(check, file, documents);
 }
 
 void maar_check_add(struct maar_check *check, const char *path, const char *text, size_t n)
@@ -270,18 +306,14 @@ void maar_check_add(struct maar_check *check, const char *path, const char *text
     const struct maar_scenario_file *file = add_file(check, path, text, n);
     documents_vec documents = {0};
     struct maar_error err = MAAR_ERROR_INIT;
-    int rc = maar_wire_yaml_each(text, n, path, keep_document, &documents, &err);
-    if (is_conf(path, documents.n > 0 ? documents.data[0] : NULL)) {
+    if (maar_wire_yaml_each(text, n, path, keep_document, &documents, &err) == 0)
+        *err.text = '\0';
+    if (is_conf(path, documents.n > 0 ? documents.data[0] : NULL))
         maar_check_conf(check, file, NULL, text, n);
-    } else {
-        take_documents(check, file, &documents, rc == 0);
-        if (rc < 0)
-            maar_findings_add_error(&check->findings, file, &err);
-        else if (documents.n == 0)
-            maar_findings_add_text(&check->findings, file, 1, 1, true,
-                                   "there is nothing in it; expected manifests, a scenario or a "
-                                   "scheduler.conf");
-    }
+    else if (check->has_scenario && has_scenario(&documents))
+        add_other(check, file);
+    else
+        take_documents(check, file, &documents, &err);
     for (size_t i = 0; i < documents.n; i++)
         json_decref(documents.data[i]);
     maar_vec_fini(&documents);
@@ -363,9 +395,9 @@ struct maar_findings *maar_check_finish(struct maar_check *check)
         check_object(check, check->objects.data[i]);
     for (size_t i = 0; i < check->pods.n; i++)
         maar_check_pods(check, &check->pods.data[i]);
-    maar_findings_finish(&check->findings,
-                         (const struct maar_scenario_file *const *)check->files.data,
-                         check->files.n);
+    for (size_t i = 0; i < check->others.n; i++)
+        maar_findings_move(&check->findings, maar_check_finish(check->others.data[i]));
+    maar_findings_finish(&check->findings, check->order.data, check->order.n);
     return &check->findings;
 }
 
@@ -409,6 +441,10 @@ void maar_check_destroy(struct maar_check *check)
     maar_map_destroy(check->offered);
     maar_findings_fini(&check->findings);
     maar_conf_destroy(check->conf);
+    for (size_t i = 0; i < check->others.n; i++)
+        maar_check_destroy(check->others.data[i]);
+    maar_vec_fini(&check->others);
+    maar_vec_fini(&check->order);
     for (size_t i = 0; i < check->files.n; i++) {
         free(check->files.data[i]->path);
         free(check->files.data[i]->text);

@@ -131,7 +131,7 @@ static void locate(struct maar_findings *findings, const struct maar_scenario_fi
     struct maar_finding *finding;
     MAAR_VEC_EACH (&findings->list, finding) {
         struct maar_yaml_place place = {.document = finding->document, .path = finding->key};
-        if (finding->file != file || !finding->is_of_field)
+        if (finding->file != file || !finding->is_of_field || finding->line > 0)
             continue;
         maar_vec_push(&places, place);
         maar_vec_push(&owners, finding);
@@ -211,6 +211,20 @@ void maar_findings_finish(struct maar_findings *findings,
         free(finding->suggestion);
     }
     findings->list.n = n_kept;
+}
+
+void maar_findings_move(struct maar_findings *findings, struct maar_findings *from)
+{
+    struct maar_finding *finding;
+    size_t n_errors = findings->n_errors + from->n_errors;
+    size_t n_warnings = findings->n_warnings + from->n_warnings;
+    findings->n_left_out += from->n_left_out;
+    MAAR_VEC_EACH (&from->list, finding)
+        push(findings, *finding);
+    findings->n_errors = n_errors;
+    findings->n_warnings = n_warnings;
+    from->list.n = 0;
+    maar_findings_fini(from);
 }
 
 void maar_findings_make_errors(struct maar_findings *findings)

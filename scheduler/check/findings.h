@@ -54,6 +54,8 @@ void maar_findings_add_error(struct maar_findings *findings, const struct maar_s
  * order of files. */
 void maar_findings_finish(struct maar_findings *findings,
                           const struct maar_scenario_file *const *files, size_t n_files);
+/* Moves all findings of another, which is finished and empty afterwards. */
+void maar_findings_move(struct maar_findings *findings, struct maar_findings *from);
 /* Warnings become errors. */
 void maar_findings_make_errors(struct maar_findings *findings);
 

@@ -46,6 +46,10 @@ struct maar_check {
     bool conf_is_built_in;
     struct maar_findings findings;
     MAAR_VEC(struct maar_scenario_file *) files;
+    MAAR_VEC(const struct maar_scenario_file *) order; /* files, also those of others */
+    const struct maar_scenario_file *conf_file;        /* that was asked for, NULL without */
+    bool has_scenario;
+    MAAR_VEC(struct maar_check *) others; /* further scenarios, each an input of its own */
     MAAR_VEC(struct maar_check_object *) objects;
     MAAR_VEC(struct maar_check_pods) pods;
     struct maar_map *by_identity;   /* → struct maar_check_object, the first of that identity */

@@ -35,6 +35,9 @@ expect 0 "there is no Queue \"a\" in the input" "$maarctl" check split-group.yam
 expect 0 "0 errors, 0 warnings in 1 file" "$maarctl" check split-group.yaml
 expect 0 "0 errors, 0 warnings in 2 files" "$maarctl" check -c capacity.conf deserved.yaml
 expect 0 "no plugin of good.conf reads it; capacity would" "$maarctl" check good.conf deserved.yaml
+# Scenarios are inputs of their own: what one names is not looked for in another.
+expect 1 "1 error, 2 warnings in 3 files" "$maarctl" check scenario.yaml scenario-conf.yaml scenario.yaml
+expect 1 "1 error, 1 warning in 3 files" "$maarctl" check -c capacity.conf scenario.yaml scenario-conf.yaml
 expect 2 "nofile: No such file or directory" "$maarctl" check good.yaml nofile
 expect 2 "no file given" "$maarctl" check
 expect 2 "expected table or json" "$maarctl" check -o yaml good.yaml
