@@ -85,12 +85,12 @@ static bool enters(struct run *run, const struct maar_job *job)
 static void collect(struct run *run)
 {
     const struct maar_view *view = run->view;
-    for (uint32_t i = 0; i < view->n_jobs; i++)
-        if (view->jobs[i]->slot >= run->n_job_slots)
-            run->n_job_slots = view->jobs[i]->slot + 1;
+    for (uint32_t i = 0; i < view->n_waiting; i++)
+        if (view->waiting[i]->slot >= run->n_job_slots)
+            run->n_job_slots = view->waiting[i]->slot + 1;
     run->sheets = allocate(run->n_job_slots, sizeof *run->sheets);
-    for (uint32_t i = 0; i < view->n_jobs; i++) {
-        const struct maar_job *job = view->jobs[i];
+    for (uint32_t i = 0; i < view->n_waiting; i++) {
+        const struct maar_job *job = view->waiting[i];
         if (!enters(run, job))
             continue;
         struct sheet *sheet = &run->sheets[job->slot];

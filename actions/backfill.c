@@ -86,8 +86,8 @@ static void execute(void *session, const struct maar_action_host *host,
     const struct maar_view *view = host->view(session);
     struct maar_turns turns;
     maar_turns_init(&turns, host, session);
-    for (uint32_t i = 0; i < view->n_jobs; i++) {
-        const struct maar_job *job = view->jobs[i];
+    for (uint32_t i = 0; i < view->n_waiting; i++) {
+        const struct maar_job *job = view->waiting[i];
         if (!maar_job_is_pending(job) && has_eligible(job) && host->job_valid(session, job))
             maar_turns_add_job(&turns, job);
     }

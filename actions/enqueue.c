@@ -40,11 +40,12 @@ static void execute(void *session, const struct maar_action_host *host,
     const struct maar_view *view = host->view(session);
     struct maar_turns turns;
     maar_turns_init(&turns, host, session);
-    for (uint32_t i = 0; i < view->n_jobs; i++) {
+    /* Volcano lines up the queues of all jobs, which can show in the order when shares move meanwhile. */
+    for (uint32_t i = 0; view->compatibility && i < view->n_jobs; i++)
         maar_turns_add_queue(&turns, view->jobs[i]->queue);
-        if (maar_job_is_pending(view->jobs[i]))
-            maar_turns_add_job(&turns, view->jobs[i]);
-    }
+    for (uint32_t i = 0; i < view->n_waiting; i++)
+        if (maar_job_is_pending(view->waiting[i]))
+            maar_turns_add_job(&turns, view->waiting[i]);
 
     const struct maar_queue *queue;
     while ((queue = maar_turns_next_queue(&turns))) {

@@ -236,8 +236,8 @@ static bool has_minimum(const struct maar_view *view, const struct maar_job *job
 static void close_session(void *self, const struct maar_view *view)
 {
     (void)self;
-    for (uint32_t i = 0; i < view->n_jobs; i++) {
-        const struct maar_job *job = view->jobs[i];
+    for (uint32_t i = 0; i < view->n_news; i++) {
+        const struct maar_job *job = view->news[i];
         if (job->n_tasks == 0)
             continue;
         if (has_minimum(view, job))

@@ -19,12 +19,14 @@
 #include <stdlib.h>
 
 #include "kubernetes/refusal.h"
+#include "kubernetes/queue_sums.h"
 #include "kubernetes/reservation.h"
 
 #define DEFAULT_FACTOR 1.2
 
 struct overcommit {
     double factor;
+    struct maar_queue_sums_table sums;
 };
 
 /* The session row. */
@@ -52,18 +54,14 @@ static int create(const struct maar_host *host, const struct maar_arguments *arg
 
 static void destroy(void *self)
 {
-    free(self);
+    struct overcommit *overcommit = self;
+    maar_queue_sums_fini(&overcommit->sums);
+    free(overcommit);
 }
 
 static struct gate *gate_of(const struct maar_view *view)
 {
     return (struct gate *)(void *)view->session_row;
-}
-
-static bool holds_nothing(const struct maar_view *view, const struct maar_job *job,
-                          struct maar_slots_memo *memo)
-{
-    return !view->compatibility && maar_reservation_is_futile_memo(view, job, memo);
 }
 
 static struct maar_amounts idle_amounts(const struct overcommit *self, const struct maar_view *view)
@@ -80,26 +78,27 @@ static struct maar_amounts idle_amounts(const struct overcommit *self, const str
     return idle;
 }
 
+static void add_sum(struct maar_amounts *a, const struct maar_queue_sum *sum,
+                    const struct maar_view *view)
+{
+    struct maar_amounts b = maar_amounts_from_row(sum->v, sum->present, view->dims);
+    maar_amounts_add(a, &b);
+}
+
 static int open_session(void *self, const struct maar_view *view, char *error, size_t n)
 {
     (void)error;
     (void)n;
-    struct maar_slots_memo memo = {0};
+    struct overcommit *overcommit = self;
     struct gate *gate = gate_of(view);
     view->host->touch(view->session, gate, sizeof *gate);
-    gate->idle = idle_amounts(self, view);
+    gate->idle = idle_amounts(overcommit, view);
     gate->inqueue = maar_amounts_none();
-    for (uint32_t i = 0; i < view->n_jobs; i++) {
-        const struct maar_job *job = view->jobs[i];
-        if (!job->has_min_resources)
-            continue;
-        bool whole = job->phase == MAAR_PHASE_INQUEUE;
-        if ((!whole && !maar_reservation_is_running(job)) ||
-            (whole && holds_nothing(view, job, &memo)))
-            continue;
-        struct maar_amounts held =
-            whole ? maar_reservation_whole(view, job) : maar_reservation_rest(view, job);
-        maar_amounts_add(&gate->inqueue, &held);
+    for (uint32_t i = 0; i < view->n_queues; i++) {
+        const struct maar_queue_sums *sums =
+            maar_queue_sums(&overcommit->sums, view, view->queues[i]);
+        add_sum(&gate->inqueue, &sums->admitted, view);
+        add_sum(&gate->inqueue, &sums->running, view);
     }
     return 0;
 }
@@ -133,7 +132,7 @@ static enum maar_vote job_enqueueable(void *self, const struct maar_view *view,
 static void on_enqueued(void *self, const struct maar_view *view, const struct maar_job *job)
 {
     (void)self;
-    if (!job->has_min_resources || holds_nothing(view, job, NULL))
+    if (!job->has_min_resources || (!view->compatibility && maar_reservation_is_futile(view, job)))
         return;
     struct gate *gate = gate_of(view);
     struct maar_amounts held = maar_reservation_whole(view, job);

@@ -36,6 +36,7 @@
 
 #include "kubernetes/job_table.h"
 #include "kubernetes/refusal.h"
+#include "kubernetes/queue_sums.h"
 #include "kubernetes/reservation.h"
 
 /* The queue row. Allocated follows the events, so it counts Pipelined tasks as well; ledger units.
@@ -48,6 +49,11 @@ struct account {
     struct maar_amounts real_capability;
     struct maar_amounts inqueue;
     struct maar_amounts elastic;
+};
+
+/* The instance. */
+struct proportion {
+    struct maar_queue_sums_table sums;
 };
 
 /* What dividing needs to know of a queue, while a session opens. */
@@ -225,13 +231,6 @@ static void divide_by_dimension(struct claim *claims, size_t n, const struct maa
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* The job can never run as it is, so others need not wait for it. */
-static bool is_hopeless(const struct maar_view *view, const struct maar_job *job,
-                        struct maar_slots_memo *memo)
-{
-    return !view->compatibility && maar_reservation_is_futile_memo(view, job, memo);
-}
-
 /* A queue that takes nothing has no use for a guarantee beyond what it holds. */
 static struct maar_amounts guarantee_of(const struct maar_view *view,
                                         const struct maar_queue *queue)
@@ -248,22 +247,17 @@ static struct maar_amounts guarantee_of(const struct maar_view *view,
 /* What the queue's pending tasks ask for. Those that cannot go on to a node whatever is free ask for nothing; those
  * of hopeless jobs come last. */
 static void ask(struct claim *claim, const struct maar_view *view, const struct maar_queue *queue,
-                struct maar_slots_memo *memo)
+                const struct maar_queue_sums *sums)
 {
     int64_t request[MAAR_MAX_DIMS], hopeless[MAAR_MAX_DIMS] = {0};
     if (!view->compatibility && !is_open(view, queue))
         return;
-    for (uint32_t d = 0; d < view->dims->n; d++)
+    for (uint32_t d = 0; d < view->dims->n; d++) {
         request[d] = queue->pending[d];
-    for (uint32_t i = 0; i < queue->n_jobs && !view->compatibility; i++) {
-        const struct maar_job *job = queue->jobs[i];
-        if (job->n[MAAR_TASK_PENDING] == 0)
+        if (view->compatibility)
             continue;
-        bool is_last = is_hopeless(view, job, memo);
-        for (uint32_t d = 0; d < view->dims->n; d++) {
-            request[d] -= is_last ? job->pending[d] : job->gated[d];
-            hopeless[d] += is_last ? job->pending[d] - job->gated[d] : 0;
-        }
+        request[d] -= sums->hopeless.v[d] + sums->gated.v[d];
+        hopeless[d] = sums->hopeless.v[d] - sums->hopeless_gated.v[d];
     }
     claim->request = maar_amounts_from_row(request, queue->pending_present, view->dims);
     claim->hopeless = maar_amounts_from_row(hopeless, queue->pending_present, view->dims);
@@ -296,37 +290,37 @@ static void open_account(struct account *account, const struct maar_view *view,
     }
 }
 
-/* Tasks that are Pipelined when the session opens hold room, and do not ask for it any more. */
-static void count_pipelined(struct account *account, const struct maar_job *job)
+static void add_sum(struct maar_amounts *a, const struct maar_queue_sum *sum,
+                    const struct maar_view *view)
 {
-    for (uint32_t i = 0; i < job->n_tasks && job->n[MAAR_TASK_PIPELINED]; i++)
-        if (job->tasks[i]->status == MAAR_TASK_PIPELINED)
-            add_request(account->allocated, &account->allocated_present, job->tasks[i]->cls, 1);
+    struct maar_amounts b = maar_amounts_from_row(sum->v, sum->present, view->dims);
+    maar_amounts_add(a, &b);
 }
 
-static void count_job(struct account *account, const struct maar_view *view,
-                      const struct maar_job *job, struct maar_slots_memo *memo)
+/* Tasks that are Pipelined when the session opens hold room, and do not ask for it any more. */
+static void count_jobs(struct account *account, const struct maar_view *view,
+                       const struct maar_queue_sums *sums)
 {
-    count_pipelined(account, job);
-    bool waits = job->phase == MAAR_PHASE_INQUEUE && !is_hopeless(view, job, memo);
-    if (job->has_min_resources && (waits || maar_reservation_is_running(job))) {
-        struct maar_amounts held = maar_reservation_rest(view, job);
-        maar_amounts_add(&account->inqueue, &held);
-    }
-    struct maar_amounts allocated =
-        maar_amounts_from_row(job->allocated, job->allocated_present, view->dims);
-    struct maar_amounts min = job->has_min_resources
-                                  ? maar_amounts_from_resource(&job->min_resources, view->dims)
-                                  : maar_amounts_none();
-    struct maar_amounts elastic = maar_amounts_exceeded_part(&allocated, &min);
-    maar_amounts_add(&account->elastic, &elastic);
+    for (uint32_t d = 0; d < view->dims->n; d++)
+        account->allocated[d] += sums->pipelined.v[d];
+    account->allocated_present |= sums->pipelined.present;
+    add_sum(&account->inqueue, &sums->waiting, view);
+    add_sum(&account->inqueue, &sums->running, view);
+    add_sum(&account->elastic, &sums->elastic, view);
+}
+
+static bool has_jobs(const struct maar_queue *queue)
+{
+    for (uint32_t i = 0; i < queue->n_jobs; i++)
+        if (queue->jobs[i]->takes_part)
+            return true;
+    return false;
 }
 
 /* The queues that have jobs, in the view's order. */
-static size_t collect_claims(const struct maar_view *view, struct claim *claims,
-                             const struct maar_amounts *total)
+static size_t collect_claims(struct proportion *self, const struct maar_view *view,
+                             struct claim *claims, const struct maar_amounts *total)
 {
-    struct maar_slots_memo memo = {0};
     struct maar_amounts promised = maar_amounts_none();
     for (uint32_t i = 0; i < view->n_queues; i++) {
         struct maar_amounts guarantee = guarantee_of(view, view->queues[i]);
@@ -335,28 +329,47 @@ static size_t collect_claims(const struct maar_view *view, struct claim *claims,
     struct maar_amounts unpromised = maar_amounts_exceeded_part(total, &promised);
 
     size_t n = 0;
-    for (uint32_t i = 0; i < view->n_jobs; i++) {
-        const struct maar_job *job = view->jobs[i];
-        if (!job->queue)
+    for (uint32_t i = 0; i < view->n_queues; i++) {
+        const struct maar_queue *queue = view->queues[i];
+        if (!has_jobs(queue))
             continue;
-        struct account *account = account_of(view, job->queue);
-        if (!account->known) {
-            struct claim *claim = &claims[n++];
-            view->host->touch(view->session, account, sizeof *account);
-            claim->account = account;
-            claim->weight = job->queue->weight;
-            claim->guarantee = guarantee_of(view, job->queue);
-            ask(claim, view, job->queue, &memo);
-            open_account(account, view, job->queue, &unpromised, &claim->guarantee);
-        }
-        count_job(account, view, job, &memo);
+        const struct maar_queue_sums *sums = maar_queue_sums(&self->sums, view, queue);
+        struct account *account = account_of(view, queue);
+        struct claim *claim = &claims[n++];
+        view->host->touch(view->session, account, sizeof *account);
+        claim->account = account;
+        claim->weight = queue->weight;
+        claim->guarantee = guarantee_of(view, queue);
+        ask(claim, view, queue, sums);
+        open_account(account, view, queue, &unpromised, &claim->guarantee);
+        count_jobs(account, view, sums);
     }
     return n;
 }
 
+static int create(const struct maar_host *host, const struct maar_arguments *arguments,
+                  void **ret_self, char *error, size_t n)
+{
+    (void)host;
+    (void)arguments;
+    (void)error;
+    (void)n;
+    struct proportion *self = calloc(1, sizeof *self);
+    if (!self)
+        abort();
+    *ret_self = self;
+    return 0;
+}
+
+static void destroy(void *self)
+{
+    struct proportion *proportion = self;
+    maar_queue_sums_fini(&proportion->sums);
+    free(proportion);
+}
+
 static int open_session(void *self, const struct maar_view *view, char *error, size_t n)
 {
-    (void)self;
     (void)error;
     (void)n;
     struct claim *claims = calloc((size_t)view->n_queues + 1, sizeof *claims);
@@ -364,7 +377,7 @@ static int open_session(void *self, const struct maar_view *view, char *error, s
         abort();
     struct maar_amounts total =
         maar_amounts_from_row(view->total_allocatable, view->total_present, view->dims);
-    size_t n_claims = collect_claims(view, claims, &total);
+    size_t n_claims = collect_claims(self, view, claims, &total);
     for (size_t i = 0; i < n_claims; i++) {
         struct maar_amounts allocated = allocated_of(view, claims[i].account);
         maar_amounts_add(&claims[i].request, &allocated);
@@ -680,7 +693,8 @@ static void on_deallocate(void *self, const struct maar_view *view, const struct
 static void on_enqueued(void *self, const struct maar_view *view, const struct maar_job *job)
 {
     (void)self;
-    if (!job->queue || !job->has_min_resources || is_hopeless(view, job, NULL))
+    if (!job->queue || !job->has_min_resources ||
+        (!view->compatibility && maar_reservation_is_futile(view, job)))
         return;
     struct account *account = account_of(view, job->queue);
     struct maar_amounts held = maar_reservation_whole(view, job);
@@ -693,6 +707,8 @@ MAAR_EXPORT const struct maar_plugin maar_plugin = {
     .name = "proportion",
     .summary = "Divides the cluster among queues by weight.",
     .queue_row_size = sizeof(struct account),
+    .create = create,
+    .destroy = destroy,
     .open = open_session,
     .close = close_session,
     .hooks =

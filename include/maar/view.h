@@ -337,6 +337,7 @@ struct maar_job {
     const struct maar_sub_group_policy *sub_group_policies; /* subGroupPolicy, in its order */
     uint32_t n_sub_jobs;                                    /* 0 without subGroupPolicy */
     struct maar_sub_job *const *sub_jobs;                   /* in no order that means anything */
+    bool takes_part; /* it is among the view's jobs; false: it or its queue cannot be read */
 };
 
 /* Members that fill the role's minimum: allocated, Succeeded, and Pending ones that ask for nothing. */
@@ -470,6 +471,9 @@ struct maar_queue {
     uint64_t pending_present;
     uint32_t n_annotations;
     const struct maar_label *annotations;
+    /* Another number as soon as anything about its jobs is otherwise: which they are, their fields but the priority,
+     * their members and the members' statuses and nodes. The same number again when all is as before. */
+    uint64_t jobs_state;
 };
 
 static inline bool maar_queue_is_open(const struct maar_queue *queue)
@@ -511,6 +515,7 @@ struct maar_nodes {
     uint32_t n_releasing;                  /* live nodes with something in releasing */
     struct maar_task *const *const *tasks; /* [slot][i]: pods on the node, Pipelined ones too */
     const uint32_t *n_tasks;               /* [slot] */
+    uint64_t facts_version; /* grows with every change of some node's facts or allocatable */
 };
 
 static inline bool maar_node_is_live(const struct maar_nodes *nodes, uint32_t slot)
@@ -588,6 +593,14 @@ struct maar_view {
     char *job_rows;   /* [job slot] */
     char *queue_rows; /* [queue slot] */
     char *session_row;
+    /* Those of `jobs` that had something to decide on when the session opened: members without a node of their own,
+     * or no admission yet. In the order of `jobs`. */
+    uint32_t n_waiting;
+    struct maar_job *const *waiting;
+    /* For `close`: those of `jobs` about which there may be something new to say. The others are as they were when the
+     * last session closed. In the order of `jobs`; empty before. */
+    uint32_t n_news;
+    struct maar_job *const *news;
 };
 
 #endif

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kubernetes/queue_sums.h"
 #include "kubernetes/reservation.h"
 
 /* The tree in an order in which a queue comes after the one above it. */
@@ -51,26 +52,24 @@ static bool holds_nothing(const struct maar_view *view, const struct maar_job *j
     return !view->compatibility && maar_reservation_is_futile(view, job);
 }
 
-static void count_job(const struct maar_view *view, const struct maar_job *job)
+static void add_sum(struct maar_amounts *a, const struct maar_queue_sum *sum,
+                    const struct maar_view *view)
 {
-    struct maar_capacity_account *account = maar_capacity_account(view, job->queue);
-    /* Tasks that are Pipelined when the session opens hold room. */
-    for (uint32_t i = 0; i < job->n_tasks && job->n[MAAR_TASK_PIPELINED]; i++)
-        if (job->tasks[i]->status == MAAR_TASK_PIPELINED)
-            add_request(account->held.allocated, &account->held.present, job->tasks[i]->cls, 1);
+    struct maar_amounts b = maar_amounts_from_row(sum->v, sum->present, view->dims);
+    maar_amounts_add(a, &b);
+}
 
-    bool waits = job->phase == MAAR_PHASE_INQUEUE && !holds_nothing(view, job);
-    if (job->has_min_resources && (waits || maar_reservation_is_running(job))) {
-        struct maar_amounts rest = maar_reservation_rest(view, job);
-        maar_amounts_add(&account->inqueue, &rest);
-    }
-    struct maar_amounts allocated =
-        maar_amounts_from_row(job->allocated, job->allocated_present, view->dims);
-    struct maar_amounts min = job->has_min_resources
-                                  ? maar_amounts_from_resource(&job->min_resources, view->dims)
-                                  : maar_amounts_none();
-    struct maar_amounts elastic = maar_amounts_exceeded_part(&allocated, &min);
-    maar_amounts_add(&account->elastic, &elastic);
+/* Tasks that are Pipelined when the session opens hold room. */
+static void count_jobs(const struct maar_view *view, const struct maar_queue *queue,
+                       const struct maar_queue_sums *sums)
+{
+    struct maar_capacity_account *account = maar_capacity_account(view, queue);
+    for (uint32_t d = 0; d < view->dims->n; d++)
+        account->held.allocated[d] += sums->pipelined.v[d];
+    account->held.present |= sums->pipelined.present;
+    add_sum(&account->inqueue, &sums->waiting, view);
+    add_sum(&account->inqueue, &sums->running, view);
+    add_sum(&account->elastic, &sums->elastic, view);
 }
 
 /* The ledger in which the queue's guarantee is promised; NULL at root and outside the tree. */
@@ -335,16 +334,15 @@ static void open_flat(const struct maar_view *view, struct tree *tree)
     set_flat_limits(view);
 }
 
-void maar_capacity_open(const struct maar_capacity *self, const struct maar_view *view)
+void maar_capacity_open(struct maar_capacity *self, const struct maar_view *view)
 {
     struct maar_capacity_session *session = maar_capacity_session(view);
     view->host->touch(view->session, session, sizeof *session);
     *session = (struct maar_capacity_session){.ready = true};
-    for (uint32_t i = 0; i < view->n_queues; i++)
+    for (uint32_t i = 0; i < view->n_queues; i++) {
         open_account(view, view->queues[i]);
-    for (uint32_t i = 0; i < view->n_jobs; i++)
-        if (view->jobs[i]->queue)
-            count_job(view, view->jobs[i]);
+        count_jobs(view, view->queues[i], maar_queue_sums(&self->sums, view, view->queues[i]));
+    }
 
     struct tree tree = {.room = view->n_queues};
     tree.queues = calloc(tree.room + 1, sizeof *tree.queues);

@@ -58,7 +58,9 @@ static int create(const struct maar_host *host, const struct maar_arguments *arg
 
 static void destroy(void *self)
 {
-    free(self);
+    struct maar_capacity *capacity = self;
+    maar_queue_sums_fini(&capacity->sums);
+    free(capacity);
 }
 
 /* Says once what is wrong with the tree, until it changes. */

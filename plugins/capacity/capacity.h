@@ -10,6 +10,8 @@
 #include <maar/amounts.h>
 #include <maar/plugin.h>
 
+#include "kubernetes/queue_sums.h"
+
 #define MAAR_CAPACITY_TEXT_BYTES 256
 
 /* The instance. */
@@ -17,6 +19,7 @@ struct maar_capacity {
     bool hierarchy;
     int64_t reclaim_levels;
     char complaint[MAAR_CAPACITY_TEXT_BYTES]; /* the last one that went to the log */
+    struct maar_queue_sums_table sums;
 };
 
 /* Ledger units; follows the events, so Pipelined tasks count as well. */
@@ -89,7 +92,7 @@ static inline int64_t maar_capacity_unused_guarantee(const struct maar_view *vie
 /* ---- accounts.c ---- */
 
 /* Fills all rows when a session opens; a fault of the tree is left in the session row. */
-void maar_capacity_open(const struct maar_capacity *self, const struct maar_view *view);
+void maar_capacity_open(struct maar_capacity *self, const struct maar_view *view);
 
 /* Adds the request of a task (times is 1 or -1) to its queue and to all above. */
 void maar_capacity_move(const struct maar_capacity *self, const struct maar_view *view,

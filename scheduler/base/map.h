@@ -41,6 +41,13 @@ bool maar_map_next(const struct maar_map *map, size_t *at, const void **ret_key,
 /* The hash used: seeded per process by maar_map_seed (0 by default). A map keeps the seed it was
  * created with. */
 uint64_t maar_hash_bytes(const void *data, size_t n, uint64_t seed);
+/* A number that hardly any other pair gives; the order counts. */
+static inline uint64_t maar_mix(uint64_t a, uint64_t b)
+{
+    uint64_t h = (a ^ (b * UINT64_C(0x9e3779b97f4a7c15))) * UINT64_C(0xbf58476d1ce4e5b9);
+    h = (h ^ (h >> 29)) * UINT64_C(0x94d049bb133111eb);
+    return h ^ (h >> 32);
+}
 void maar_map_seed(uint64_t seed);
 
 #endif

@@ -209,13 +209,18 @@ static void status_failed(struct maar_engine *engine, const struct maar_delta *d
     if (write->kind == MAAR_WRITE_POD_GROUP_STATUS) {
         maar_autofree char *uid = maar_asprintf("%s/%s", write->ns, write->name);
         struct maar_job_entry *job = maar_world_job(engine->world, uid);
-        if (job)
+        if (job) {
             forget_group_status(job, write);
+            maar_world_job_changed(engine->world, job);
+        }
     } else if (write->kind == MAAR_WRITE_POD_CONDITION) {
         struct maar_task_entry *task = maar_world_task(engine->world, write->uid);
         /* One that was sent after it says what the API will hold. */
-        if (task && task->conditions_in_flight == 0)
+        if (task && task->conditions_in_flight == 0) {
             maar_text_replace(&task->condition_reason, NULL);
+            if (task->job)
+                maar_world_job_changed(engine->world, task->job);
+        }
     } else {
         struct maar_queue_entry *queue = maar_world_queue(engine->world, write->name);
         if (queue) {
@@ -277,6 +282,7 @@ static void run_session(struct maar_engine *engine)
         maar_policy_destroy(engine->policy);
         engine->policy = engine->next_policy;
         engine->next_policy = NULL;
+        maar_world_renew(engine->world);
         /* Indexes were computed with the old one. */
         maar_place_destroy(engine->place);
         engine->place = maar_place_create();
@@ -340,8 +346,9 @@ static void end_pause(struct maar_engine *engine)
 
 static bool has_waiting(const struct maar_world *world)
 {
-    for (size_t i = 0; i < world->sorted_jobs.n; i++)
-        if (world->sorted_jobs.data[i]->n[MAAR_TASK_PENDING] > 0)
+    for (size_t i = 0; i < world->listed.n; i++)
+        if (maar_job_is_scheduled(world->listed.data[i]) &&
+            world->listed.data[i]->view.n[MAAR_TASK_PENDING] > 0)
             return true;
     return false;
 }

@@ -149,6 +149,32 @@ static void check_job(struct recount *recount, const struct maar_job_entry *job)
     }
 }
 
+/* The sums that tell whether anything about jobs changed. */
+static void check_states(struct recount *recount, const struct maar_queue_entry *queue)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < queue->jobs.n; i++) {
+        const struct maar_job_entry *job = maar_job_entry(queue->jobs.data[i]);
+        uint64_t own = maar_job_own_state(job);
+        for (size_t k = 0; k < job->tasks.n; k++)
+            own += maar_task_state(maar_task_entry(job->tasks.data[k]));
+        expect(recount, "state", job->view.uid, "", (int64_t)job->state, (int64_t)own);
+        sum += own;
+    }
+    expect(recount, "state of the jobs", queue->view.name, "", (int64_t)queue->view.jobs_state,
+           (int64_t)sum);
+}
+
+/* Every job that waits is listed. */
+static void check_listed(struct recount *recount, const struct maar_job_entry *job)
+{
+    const struct maar_job *view = &job->view;
+    bool waits = (job->exists && maar_job_is_pending(view)) || view->n[MAAR_TASK_PENDING] > 0 ||
+                 view->n[MAAR_TASK_ALLOCATED] > 0 || view->n[MAAR_TASK_PIPELINED] > 0;
+    bool listed = job->is_listed && recount->world->listed.data[job->listed_at] == job;
+    expect(recount, "listing", view->uid, "", listed || !waits, true);
+}
+
 static void check_queue(struct recount *recount, const struct maar_queue_entry *queue)
 {
     const struct maar_world *world = recount->world;
@@ -198,10 +224,14 @@ size_t maar_world_check(const struct maar_world *world, struct maar_text *out)
         if (maar_bit_get(world->node_live, slot))
             check_node(&recount, slot);
     for (size_t i = 0; i < world->job_slots.n; i++)
-        if (world->job_slots.data[i])
+        if (world->job_slots.data[i]) {
             check_job(&recount, world->job_slots.data[i]);
-    for (size_t i = 0; i < world->queue_slots.n; i++)
+            check_listed(&recount, world->job_slots.data[i]);
+        }
+    for (size_t i = 0; i < world->queue_slots.n; i++) {
         check_queue(&recount, world->queue_slots.data[i]);
+        check_states(&recount, world->queue_slots.data[i]);
+    }
     check_totals(&recount);
     return recount.n + maar_tallies_check(world, out);
 }
@@ -244,6 +274,7 @@ uint64_t maar_world_hash(const struct maar_world *world)
         h = maar_hash_bytes(world->queue_slots.data[i]->row_allocated, row, h);
         h = maar_hash_bytes(world->queue_slots.data[i]->row_subtree, row, h);
         h = maar_hash_bytes(world->queue_slots.data[i]->row_pending, row, h);
+        h = maar_hash_bytes(&world->queue_slots.data[i]->view.jobs_state, sizeof(uint64_t), h);
     }
     return h;
 }

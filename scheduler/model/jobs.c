@@ -38,6 +38,8 @@ struct maar_job_entry *maar_job_get(struct maar_world *world, const char *ns, co
     if (job)
         return job;
     job = maar_calloc(1, sizeof *job);
+    job->hash = maar_hash_bytes(uid, strlen(uid), 1);
+    job->state = maar_job_own_state(job);
     job->view.slot = take_slot(world, job);
     job->view.uid = maar_world_intern(world, uid);
     job->view.ns = maar_world_intern(world, ns);
@@ -52,7 +54,88 @@ struct maar_job_entry *maar_job_get(struct maar_world *world, const char *ns, co
     job->pending_n = maar_calloc(world->row_width, sizeof(uint32_t));
     maar_map_set(world->jobs_by_name, uid, job);
     maar_job_publish(job);
+    world->jobs_stale = true; /* it is outside until its PodGroup comes */
     return job;
+}
+
+/* ---- what sessions look at ---- */
+
+uint64_t maar_job_own_state(const struct maar_job_entry *job)
+{
+    return maar_mix(job->hash, job->version << 8 | job->view.phase);
+}
+
+void maar_job_add_state(struct maar_job_entry *job, uint64_t amount)
+{
+    job->state += amount;
+    if (job->queue)
+        job->queue->view.jobs_state += amount;
+}
+
+void maar_job_note_news(struct maar_world *world, struct maar_job_entry *job)
+{
+    if (job->has_news)
+        return;
+    job->has_news = true;
+    job->news_at = (uint32_t)world->news.n;
+    maar_vec_push(&world->news, job);
+}
+
+void maar_job_note_waiting(struct maar_world *world, struct maar_job_entry *job)
+{
+    if (job->is_listed)
+        return;
+    job->is_listed = true;
+    job->listed_at = (uint32_t)world->listed.n;
+    maar_vec_push(&world->listed, job);
+    world->waiting_stale = true;
+}
+
+static void unlist(struct maar_world *world, struct maar_job_entry *job)
+{
+    if (job->has_news) {
+        struct maar_job_entry *last = world->news.data[--world->news.n];
+        world->news.data[job->news_at] = last;
+        last->news_at = job->news_at;
+    }
+    if (job->is_listed) {
+        struct maar_job_entry *last = world->listed.data[--world->listed.n];
+        world->listed.data[job->listed_at] = last;
+        last->listed_at = job->listed_at;
+        world->waiting_stale = true;
+    }
+}
+
+void maar_job_set_phase(struct maar_world *world, struct maar_job_entry *job, uint8_t phase)
+{
+    uint64_t before = maar_job_own_state(job);
+    job->view.phase = phase;
+    maar_job_add_state(job, maar_job_own_state(job) - before);
+    maar_job_note_news(world, job);
+    if (maar_job_is_pending(&job->view))
+        maar_job_note_waiting(world, job);
+}
+
+void maar_world_job_changed(struct maar_world *world, struct maar_job_entry *job)
+{
+    uint64_t before = maar_job_own_state(job);
+    job->version++;
+    maar_job_add_state(job, maar_job_own_state(job) - before);
+    maar_job_note_news(world, job);
+}
+
+void maar_world_renew(struct maar_world *world)
+{
+    for (size_t i = 0; i < world->job_slots.n; i++)
+        if (world->job_slots.data[i])
+            maar_job_note_news(world, world->job_slots.data[i]);
+}
+
+void maar_world_clear_news(struct maar_world *world)
+{
+    for (size_t i = 0; i < world->news.n; i++)
+        world->news.data[i]->has_news = false;
+    maar_vec_clear(&world->news);
 }
 
 static void clear_conditions(struct maar_job_entry *job)
@@ -69,6 +152,7 @@ static void clear_conditions(struct maar_job_entry *job)
 void maar_job_destroy(struct maar_world *world, struct maar_job_entry *job)
 {
     maar_map_remove(world->jobs_by_name, job->view.uid);
+    unlist(world, job);
     world->job_slots.data[job->view.slot] = NULL;
     maar_queue_remove_job(world, job);
     clear_conditions(job);
@@ -221,12 +305,14 @@ static bool set_spec(struct maar_world *world, struct maar_job_entry *job,
     return changed;
 }
 
-static bool set_status(struct maar_job_entry *job, const struct maar_pod_group_record *group)
+static bool set_status(struct maar_world *world, struct maar_job_entry *job,
+                       const struct maar_pod_group_record *group)
 {
     if (job->statuses_in_flight > 0)
         return false;
     bool changed = job->view.phase != group->phase;
-    job->view.phase = (uint8_t)group->phase;
+    if (changed)
+        maar_job_set_phase(world, job, (uint8_t)group->phase);
     job->written_phase = (uint8_t)group->phase;
     job->written_running = group->running;
     job->written_succeeded = group->succeeded;
@@ -246,6 +332,7 @@ static void forget_group(struct maar_world *world, struct maar_job_entry *job)
     job->view.min_available = 0;
     maar_world_set_text(world, &job->view.pod_group_uid, "");
     clear_conditions(job);
+    maar_world_job_changed(world, job);
     if (job->tasks.n == 0)
         maar_job_destroy(world, job);
 }
@@ -264,7 +351,7 @@ bool maar_jobs_apply(struct maar_world *world, const struct maar_record *record,
     struct maar_job_entry *job = maar_job_get(world, record->ns, record->name);
     bool added = !job->exists;
     bool changed = set_spec(world, job, record) || added;
-    changed |= set_status(job, &record->pod_group);
+    changed |= set_status(world, job, &record->pod_group);
     const char *queue_name =
         *record->pod_group.queue ? record->pod_group.queue : world->default_queue;
     job->exists = true;
@@ -274,7 +361,12 @@ bool maar_jobs_apply(struct maar_world *world, const struct maar_record *record,
         maar_queue_add_job(world, maar_world_queue_get(world, queue_name), job);
         changed = true;
     }
-    if (changed)
+    if (changed) {
         world->jobs_stale = true;
+        maar_world_job_changed(world, job);
+    }
+    maar_job_note_news(world, job);
+    if (maar_job_is_pending(&job->view))
+        maar_job_note_waiting(world, job);
     return changed;
 }

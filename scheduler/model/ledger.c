@@ -61,25 +61,45 @@ static void count_pending(struct maar_job_entry *job, const struct maar_task *ta
     }
 }
 
-static void count_status(struct maar_job_entry *job, const struct maar_task *task, int sign)
+uint64_t maar_task_state(const struct maar_task_entry *task)
 {
-    uint8_t status = task->status;
-    job->view.n[status] += (uint32_t)sign;
-    job->roles.data[task->role_slot].n[status] += (uint32_t)sign;
-    if (task->sub_job)
-        task->sub_job->n[status] += (uint32_t)sign;
+    const struct maar_task *view = &task->view;
+    uint64_t flags = (uint64_t)view->status | (uint64_t)view->gated << 8 |
+                     (uint64_t)view->only_queue_gate << 9 | (uint64_t)view->node << 16;
+    uint64_t h = maar_mix(task->hash ^ task->job->hash, flags);
+    return maar_mix(h, maar_class_entry(view->cls)->id);
+}
+
+static bool may_wait(uint8_t status)
+{
+    return status == MAAR_TASK_PENDING || status == MAAR_TASK_ALLOCATED ||
+           status == MAAR_TASK_PIPELINED;
+}
+
+/* What a change of status alone changes. */
+static void count_status(struct maar_world *world, struct maar_task_entry *task, int sign)
+{
+    struct maar_job_entry *job = task->job;
+    const struct maar_task *view = &task->view;
+    maar_job_add_state(job, sign > 0 ? maar_task_state(task) : -maar_task_state(task));
+    maar_job_note_news(world, job);
+    if (may_wait(view->status))
+        maar_job_note_waiting(world, job);
+    job->view.n[view->status] += (uint32_t)sign;
+    job->roles.data[view->role_slot].n[view->status] += (uint32_t)sign;
+    if (view->sub_job)
+        view->sub_job->n[view->status] += (uint32_t)sign;
 }
 
 void maar_ledger_count(struct maar_world *world, struct maar_task_entry *task, int sign)
 {
-    (void)world;
     struct maar_job_entry *job = task->job;
     if (!job)
         return;
     uint8_t status = task->view.status;
     struct maar_role *role = &job->roles.data[task->view.role_slot];
     struct maar_sub_job *sub_job = task->view.sub_job;
-    count_status(job, &task->view, sign);
+    count_status(world, task, sign);
     if (status == MAAR_TASK_PENDING) {
         if (task->view.cls->best_effort) {
             job->view.n_pending_best_effort += (uint32_t)sign;
@@ -176,10 +196,10 @@ static void move(struct maar_world *world, struct maar_task_entry *task, uint8_t
     world->n_moves++;
     if (node == task->view.node && node != MAAR_NO_NODE && holds_alike(task->view.status, status)) {
         if (task->job)
-            count_status(task->job, &task->view, -1);
+            count_status(world, task, -1);
         task->view.status = status;
         if (task->job)
-            count_status(task->job, &task->view, 1);
+            count_status(world, task, 1);
         return;
     }
     maar_ledger_count(world, task, -1);
@@ -213,7 +233,7 @@ void maar_world_set_phase(struct maar_world *world, struct maar_job *job, enum m
         undo.job = job;
         maar_vec_push(&world->undo->entries, undo);
     }
-    job->phase = (uint8_t)phase;
+    maar_job_set_phase(world, maar_job_entry(job), (uint8_t)phase);
 }
 
 void maar_world_rewind(struct maar_world *world, size_t mark)
@@ -226,7 +246,7 @@ void maar_world_rewind(struct maar_world *world, size_t mark)
             move(world, maar_task_entry(entry->task), entry->status, entry->node, entry->node_at);
             break;
         case MAAR_UNDO_PHASE:
-            entry->job->phase = entry->status;
+            maar_job_set_phase(world, maar_job_entry(entry->job), entry->status);
             break;
         case MAAR_UNDO_BYTES:
             memcpy(entry->bytes.p, undo->saved.data + entry->bytes.offset, entry->bytes.n);

@@ -76,6 +76,7 @@ void maar_nodes_add_dim(struct maar_world *world, uint32_t dim)
 void maar_nodes_touch(struct maar_world *world, uint32_t slot, bool facts)
 {
     uint32_t value = slot | (facts ? UINT32_C(1) << 31 : 0);
+    world->nodes.facts_version += facts;
     /* Indexes that lag behind a dropped half are rebuilt. */
     if (world->touched.n >= UINT32_C(1) << 20) {
         size_t half = world->touched.n / 2;

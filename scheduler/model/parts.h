@@ -97,6 +97,15 @@ uint32_t maar_job_role(struct maar_world *world, struct maar_job_entry *job, con
 void maar_job_publish(struct maar_job_entry *job);
 void maar_job_destroy(struct maar_world *world, struct maar_job_entry *job);
 void maar_jobs_reprioritise(struct maar_world *world);
+/* Adds to the state of the job, and so to that of its queue. */
+void maar_job_add_state(struct maar_job_entry *job, uint64_t amount);
+/* Lists it as one with news; as one that may have something to decide on. */
+void maar_job_note_news(struct maar_world *world, struct maar_job_entry *job);
+void maar_job_note_waiting(struct maar_world *world, struct maar_job_entry *job);
+/* The phase with its part of the state. */
+void maar_job_set_phase(struct maar_world *world, struct maar_job_entry *job, uint8_t phase);
+/* The part of the state that version and phase make up. */
+uint64_t maar_job_own_state(const struct maar_job_entry *job);
 
 /* sub_jobs.c: a task that came to the job finds its sub-job, one that goes leaves it. Neither counts anything. */
 void maar_sub_jobs_join(struct maar_world *world, struct maar_task_entry *task);
@@ -125,7 +134,9 @@ void maar_task_destroy(struct maar_world *world, struct maar_task_entry *task);
 /* Finds the slots of nominated nodes anew, after a node came or went. */
 void maar_tasks_renominate(struct maar_world *world);
 
-/* ledger.c: adds (sign 1) or takes out (-1) what the task counts for in its job and queue, and on its node. */
+/* ledger.c: what the task adds to the state of its job */
+uint64_t maar_task_state(const struct maar_task_entry *task);
+/* Adds (sign 1) or takes out (-1) what the task counts for in its job and queue, and on its node. */
 void maar_ledger_count(struct maar_world *world, struct maar_task_entry *task, int sign);
 void maar_ledger_link_node(struct maar_world *world, struct maar_task_entry *task, uint32_t at);
 void maar_ledger_unlink_node(struct maar_world *world, struct maar_task_entry *task);

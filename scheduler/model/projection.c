@@ -41,7 +41,10 @@ static void reclass(struct maar_world *world)
         struct maar_class_entry *from = maar_class_entry(task->view.cls);
         if (n_projected(world, task->labels) == from->view.n_labels)
             continue;
+        uint64_t before = task->job ? maar_task_state(task) : 0;
         task->view.cls = &maar_class_project(world, from, task->labels)->view;
+        if (task->job)
+            maar_job_add_state(task->job, maar_task_state(task) - before);
         maar_class_unref(world, from);
     }
 }

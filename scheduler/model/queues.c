@@ -83,6 +83,7 @@ void maar_queue_count_job(struct maar_queue_entry *queue, const struct maar_job_
             maar_queue_entry(up)->row_subtree[d] += sign * job->row_allocated[d];
     }
     queue->n_bind_failed += (uint32_t)sign * job->n_bind_failed;
+    queue->view.jobs_state += sign > 0 ? job->state : -job->state;
     set_present(&queue->view.allocated_present, queue->allocated_n, n_dims);
     set_present(&queue->view.pending_present, queue->pending_n, n_dims);
 }
@@ -166,8 +167,11 @@ static void rebuild_tree(struct maar_world *world)
 static void set_exists(struct maar_world *world, struct maar_queue_entry *queue, bool exists)
 {
     queue->exists = exists;
-    for (size_t i = 0; i < queue->jobs.n; i++)
-        queue->jobs.data[i]->queue = exists ? &queue->view : NULL;
+    for (size_t i = 0; i < queue->jobs.n; i++) {
+        struct maar_job *job = queue->jobs.data[i];
+        job->queue = exists ? &queue->view : NULL;
+        maar_job_note_news(world, maar_job_entry(job));
+    }
     world->jobs_stale = true;
     world->queues_stale = true;
 }
@@ -206,6 +210,7 @@ bool maar_queues_apply(struct maar_world *world, const struct maar_record *recor
         set_exists(world, queue, false);
         queue->create_requested = false;
         rebuild_tree(world);
+        world->queues_version++;
         return true;
     }
     queue = maar_world_queue_get(world, record->name);
@@ -228,5 +233,10 @@ bool maar_queues_apply(struct maar_world *world, const struct maar_record *recor
         rebuild_tree(world);
     if (changed)
         world->queues_stale = world->jobs_stale = true;
+    if (changed || moved)
+        world->queues_version++;
+    /* With a fault that came or went they leave or enter sessions. */
+    for (size_t i = 0; changed && i < queue->jobs.n; i++)
+        maar_world_job_changed(world, maar_job_entry(queue->jobs.data[i]));
     return changed || moved;
 }

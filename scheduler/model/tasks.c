@@ -130,6 +130,7 @@ static struct maar_task_entry *create(struct maar_world *world, const struct maa
 {
     struct maar_task_entry *task = maar_calloc(1, sizeof *task);
     task->view.uid = maar_strdup(record->uid);
+    task->hash = maar_hash_bytes(record->uid, strlen(record->uid), 1);
     task->view.name = maar_strdup(record->name);
     task->view.ns = maar_world_intern(world, record->ns);
     task->view.role = maar_world_intern(world, "");
@@ -209,6 +210,8 @@ static bool apply_identity(struct maar_world *world, struct maar_task_entry *tas
         return false;
     }
     set_identity(world, task, &id);
+    if (task->job)
+        maar_world_job_changed(world, task->job);
     return true;
 }
 
@@ -311,7 +314,10 @@ bool maar_tasks_apply(struct maar_world *world, const struct maar_record *record
     }
     set_loose(world, task, false);
     bool changed = apply_identity(world, task, record, ours, bound) || added;
-    changed |= apply_plain(world, task, record, ours);
+    bool replaced = apply_plain(world, task, record, ours);
+    if (replaced && task->job)
+        maar_world_job_changed(world, task->job);
+    changed |= replaced;
     changed |= apply_status(world, task, pod);
     apply_condition(task, pod);
     set_loose(world, task, ours && !task->job);

@@ -73,6 +73,10 @@ void maar_world_destroy(struct maar_world *world)
     maar_vec_fini(&world->reservations);
     maar_vec_fini(&world->sorted_jobs);
     maar_vec_fini(&world->sorted_queues);
+    maar_vec_fini(&world->sorted_waiting);
+    maar_vec_fini(&world->outside);
+    maar_vec_fini(&world->listed);
+    maar_vec_fini(&world->news);
     maar_map_destroy(world->tasks_by_uid);
     maar_map_destroy(world->jobs_by_name);
     maar_map_destroy(world->queues_by_name);
@@ -303,7 +307,7 @@ size_t maar_world_expire(struct maar_world *world, int64_t now_ns)
 
 /* ---- sorted views ---- */
 
-static int compare_jobs(const void *l, const void *r)
+int maar_job_compare(const void *l, const void *r)
 {
     const struct maar_job *a = *(struct maar_job *const *)l;
     const struct maar_job *b = *(struct maar_job *const *)r;
@@ -321,22 +325,66 @@ static int compare_queues(const void *l, const void *r)
     return strcmp(a->name, b->name);
 }
 
+static void sort_jobs(struct maar_world *world)
+{
+    if (!world->jobs_stale)
+        return;
+    maar_vec_clear(&world->sorted_jobs);
+    maar_vec_clear(&world->outside);
+    for (size_t i = 0; i < world->job_slots.n; i++) {
+        struct maar_job_entry *job = world->job_slots.data[i];
+        if (!job)
+            continue;
+        job->view.takes_part = maar_job_is_scheduled(job);
+        if (job->view.takes_part)
+            maar_vec_push(&world->sorted_jobs, &job->view);
+        else
+            maar_vec_push(&world->outside, job);
+    }
+    if (world->sorted_jobs.n > 0)
+        qsort(world->sorted_jobs.data, world->sorted_jobs.n, sizeof(void *), maar_job_compare);
+    world->jobs_stale = false;
+}
+
+static bool is_waiting(const struct maar_job *job)
+{
+    return maar_job_is_pending(job) || job->n[MAAR_TASK_PENDING] > 0 ||
+           job->n[MAAR_TASK_ALLOCATED] > 0 || job->n[MAAR_TASK_PIPELINED] > 0;
+}
+
+/* Before the jobs: whether they are stale tells whether one may have come to take part, or ceased to. */
+static void sort_waiting(struct maar_world *world)
+{
+    bool stale = world->waiting_stale || world->jobs_stale;
+    size_t n = 0;
+    for (size_t i = 0; i < world->listed.n; i++) {
+        struct maar_job_entry *job = world->listed.data[i];
+        job->is_listed = is_waiting(&job->view);
+        if (!job->is_listed)
+            continue;
+        job->listed_at = (uint32_t)n;
+        world->listed.data[n++] = job;
+    }
+    if (!stale && n == world->listed.n)
+        return;
+    world->listed.n = n;
+    maar_vec_clear(&world->sorted_waiting);
+    for (size_t i = 0; i < n; i++)
+        if (maar_job_is_scheduled(world->listed.data[i]))
+            maar_vec_push(&world->sorted_waiting, &world->listed.data[i]->view);
+    if (world->sorted_waiting.n > 0)
+        qsort(world->sorted_waiting.data, world->sorted_waiting.n, sizeof(void *),
+              maar_job_compare);
+    world->waiting_stale = false;
+}
+
 void maar_world_prepare(struct maar_world *world)
 {
     maar_nodes_rank(world);
     maar_projection_prepare(world);
     maar_tallies_prepare(world);
-    if (world->jobs_stale) {
-        maar_vec_clear(&world->sorted_jobs);
-        for (size_t i = 0; i < world->job_slots.n; i++) {
-            struct maar_job_entry *job = world->job_slots.data[i];
-            if (job && maar_job_is_scheduled(job))
-                maar_vec_push(&world->sorted_jobs, &job->view);
-        }
-        if (world->sorted_jobs.n > 0)
-            qsort(world->sorted_jobs.data, world->sorted_jobs.n, sizeof(void *), compare_jobs);
-        world->jobs_stale = false;
-    }
+    sort_waiting(world);
+    sort_jobs(world);
     if (world->queues_stale) {
         maar_vec_clear(&world->sorted_queues);
         for (size_t i = 0; i < world->queue_slots.n; i++)

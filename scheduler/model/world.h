@@ -43,6 +43,7 @@ struct maar_reservation {
 /* A pod with what the host knows beyond the view. */
 struct maar_task_entry {
     struct maar_task view; /* first: a view pointer is an entry pointer */
+    uint64_t hash;         /* of its uid */
     struct maar_label_set *labels;
     struct maar_job_entry *job; /* also while the PodGroup has not arrived */
     uint32_t node_at;           /* place in its node's list */
@@ -102,8 +103,16 @@ struct maar_job_entry {
     const struct maar_sub_group_record *policies;
     struct maar_queue_entry *queue; /* also when the queue does not exist */
     uint32_t queue_at;
-    bool exists;            /* the PodGroup is there */
+    bool exists;    /* the PodGroup is there */
+    bool is_listed; /* in world->listed, at listed_at */
+    bool has_news;  /* in world->news, at news_at */
+    uint32_t listed_at;
+    uint32_t news_at;
     uint32_t n_bind_failed; /* tasks with bind_failed */
+    uint64_t hash;          /* of its name */
+    uint64_t version; /* grows when its spec changes, or a fact of a member that is not counted */
+    /* Its part of queue.jobs_state: a sum over its members, its version and phase, kept by the ledger. */
+    uint64_t state;
     char *fault;
     int64_t *row_allocated; /* world->row_width entries each */
     int64_t *row_pending;
@@ -120,6 +129,7 @@ struct maar_job_entry {
     char *event_key; /* signature of the last event sent */
     /* The current answer to "why does it wait": one line; NULL when it does not. */
     char *reason;
+    uint64_t news_session;  /* number of the last session that reports on it */
     uint64_t tried_session; /* number of the session the fields below belong to */
     uint64_t failed_roles; /* bit i: a task of role i found no node (roles above 63 share bit 63) */
     uint64_t
@@ -272,6 +282,15 @@ struct maar_world {
     MAAR_VEC(struct maar_queue *) sorted_queues;
     bool jobs_stale;
     bool queues_stale;
+    MAAR_VEC(struct maar_job_entry *) outside; /* jobs that take no part in sessions; as stale */
+    /* Jobs that may have something to decide on, in no order; those that no longer do leave with maar_world_prepare,
+     * which makes `sorted_waiting` of it. */
+    MAAR_VEC(struct maar_job_entry *) listed;
+    MAAR_VEC(struct maar_job *) sorted_waiting;
+    bool waiting_stale;
+    /* Jobs that something happened to since the last session closed, in no order. */
+    MAAR_VEC(struct maar_job_entry *) news;
+    uint64_t queues_version; /* grows when a queue changes */
     /* The undo log of the running session; NULL outside: moves are final. */
     struct maar_undo *undo;
     uint64_t session_number;
@@ -305,6 +324,14 @@ void maar_world_move(struct maar_world *world, struct maar_task *task, enum maar
                      uint32_t node);
 /* Logged likewise. */
 void maar_world_set_phase(struct maar_world *world, struct maar_job *job, enum maar_phase phase);
+/* Something about the job happened that its sums do not show: sessions look at it again. */
+void maar_world_job_changed(struct maar_world *world, struct maar_job_entry *job);
+/* The next session reports on all jobs: another configuration may say other things of them. */
+void maar_world_renew(struct maar_world *world);
+/* After a session closed: nothing is new any more. */
+void maar_world_clear_news(struct maar_world *world);
+/* Orders jobs by creation, then name. For qsort over pointers to jobs. */
+int maar_job_compare(const void *l, const void *r);
 /* Undoes down to `mark` entries. */
 void maar_world_rewind(struct maar_world *world, size_t mark);
 

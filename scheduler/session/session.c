@@ -35,6 +35,10 @@ static void set_view(struct maar_session *session, struct maar_view *view)
     view->jobs = world->sorted_jobs.data;
     view->n_queues = (uint32_t)world->sorted_queues.n;
     view->queues = world->sorted_queues.data;
+    view->n_waiting = (uint32_t)world->sorted_waiting.n;
+    view->waiting = world->sorted_waiting.data;
+    view->n_news = 0;
+    view->news = NULL;
     view->total_allocatable = world->total_allocatable;
     view->total_used = world->total_used;
     view->total_present = world->total_present;
@@ -119,15 +123,54 @@ void maar_session_open(struct maar_session *session, struct maar_world *world,
     maar_undo_clear(&session->undo);
 }
 
+void maar_session_add_news(struct maar_session *session, struct maar_job *job)
+{
+    struct maar_job_entry *entry = maar_job_entry(job);
+    if (entry->news_session == session->world->session_number)
+        return;
+    entry->news_session = session->world->session_number;
+    maar_vec_push(&session->news, job);
+}
+
+static void sort_news(struct maar_session *session)
+{
+    qsort(session->news.data, session->news.n, sizeof(void *), maar_job_compare);
+}
+
+/* What waited, and what something happened to. */
+static void collect_news(struct maar_session *session)
+{
+    const struct maar_world *world = session->world;
+    for (size_t i = 0; i < world->sorted_waiting.n; i++)
+        maar_session_add_news(session, world->sorted_waiting.data[i]);
+    size_t n_sorted = session->news.n;
+    for (size_t i = 0; i < world->news.n; i++)
+        if (maar_job_is_scheduled(world->news.data[i]))
+            maar_session_add_news(session, &world->news.data[i]->view);
+    if (session->news.n > n_sorted)
+        sort_news(session);
+}
+
 static void close_instances(struct maar_session *session)
 {
     if (session->statement)
         maar_statement_discard(session->statement);
+    collect_news(session);
+    size_t n = session->news.n;
+    /* A copy: plugins may add to it. */
+    struct maar_job **news = maar_arena_calloc(session->arena, n + 1, sizeof *news);
+    for (size_t i = 0; i < n; i++)
+        news[i] = session->news.data[i];
     for (size_t i = 0; i < session->policy->n_instances; i++) {
         struct maar_instance *instance = &session->policy->instances[i];
-        if (instance->open && instance->plugin->close)
-            instance->plugin->close(instance->self, &instance->view);
+        if (!instance->open || !instance->plugin->close)
+            continue;
+        instance->view.n_news = (uint32_t)n;
+        instance->view.news = news;
+        instance->plugin->close(instance->self, &instance->view);
     }
+    if (session->news.n > n)
+        sort_news(session);
 }
 
 void maar_session_leave(struct maar_session *session)
@@ -143,6 +186,7 @@ void maar_session_close(struct maar_session *session)
 {
     close_instances(session);
     maar_session_write_jobs(session);
+    maar_world_clear_news(session->world);
     /* Volcano counts what an open plan holds as allocated. */
     bool early = session->policy->conf->compatibility_volcano;
     if (early)
@@ -166,6 +210,7 @@ void maar_session_fini(struct maar_session *session)
         maar_write_destroy(session->writes.data[i]);
     maar_vec_fini(&session->writes);
     maar_vec_fini(&session->kept);
+    maar_vec_fini(&session->news);
     maar_vec_fini(&session->limits);
     maar_undo_fini(&session->undo);
     maar_arena_destroy(session->arena);
@@ -265,6 +310,7 @@ static void host_job_condition(void *context, const struct maar_job *job, const 
                                const char *reason, const char *message)
 {
     maar_session_set_condition(context, job, type, reason, message);
+    maar_session_add_news(context, &maar_job_entry(job)->view);
 }
 
 static const char *host_job_fit_error(void *context, const struct maar_job *job, char *buffer,

@@ -39,6 +39,7 @@ struct maar_session {
     struct maar_undo undo;
     struct maar_statement *statement;  /* the open one, NULL */
     MAAR_VEC(struct maar_task *) kept; /* placed by kept statements: given back at close */
+    MAAR_VEC(struct maar_job *) news;  /* what closing reports on */
     MAAR_VEC(struct maar_write *) writes;
     const char *component; /* source of events */
     const char *action;    /* name of the running action */
@@ -70,6 +71,9 @@ void maar_session_close(struct maar_session *session);
 void maar_session_leave(struct maar_session *session);
 /* Frees what is left, also writes nobody took. */
 void maar_session_fini(struct maar_session *session);
+
+/* The session reports on the job when it closes; a second call changes nothing. */
+void maar_session_add_news(struct maar_session *session, struct maar_job *job);
 
 /* The table that plugins get. */
 extern const struct maar_host maar_session_host;

@@ -184,7 +184,8 @@ static void write_group(struct maar_session *session, struct maar_job_entry *ent
                    entry->written_running != (int32_t)job->n[MAAR_TASK_RUNNING] ||
                    entry->written_succeeded != (int32_t)job->n[MAAR_TASK_SUCCEEDED] ||
                    entry->written_failed != (int32_t)job->n[MAAR_TASK_FAILED];
-    job->phase = (uint8_t)phase;
+    if (job->phase != phase)
+        maar_world_set_phase(session->world, job, phase);
     if (!changed)
         return;
     entry->written_phase = (uint8_t)phase;
@@ -313,13 +314,9 @@ static void write_outside(struct maar_session *session)
     const struct maar_world *world = session->world;
     for (size_t i = 0; i < world->loose.n; i++)
         write_outside_task(session, &world->loose.data[i]->view);
-    for (size_t i = 0; i < world->job_slots.n; i++) {
-        const struct maar_job_entry *job = world->job_slots.data[i];
-        if (!job || maar_job_is_scheduled(job))
-            continue;
-        for (size_t t = 0; t < job->tasks.n; t++)
-            write_outside_task(session, job->tasks.data[t]);
-    }
+    for (size_t i = 0; i < world->outside.n; i++)
+        for (size_t t = 0; t < world->outside.data[i]->tasks.n; t++)
+            write_outside_task(session, world->outside.data[i]->tasks.data[t]);
 }
 
 /* The answer to "why does it wait", for explain. */
@@ -370,9 +367,8 @@ static void write_members(struct maar_session *session, const struct maar_job *j
 
 void maar_session_write_jobs(struct maar_session *session)
 {
-    struct maar_world *world = session->world;
-    for (size_t i = 0; i < world->sorted_jobs.n; i++) {
-        struct maar_job *job = world->sorted_jobs.data[i];
+    for (size_t i = 0; i < session->news.n; i++) {
+        struct maar_job *job = session->news.data[i];
         write_group(session, maar_job_entry(job));
         note_reason(session, maar_job_entry(job));
         write_members(session, job);

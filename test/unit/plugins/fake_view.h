@@ -511,6 +511,7 @@ static inline struct maar_job *fake_job(struct fake *f, struct maar_queue *queue
         .pod_group_uid = fake_intern(f, name),
         .queue = queue,
         .queue_name = queue ? queue->name : "",
+        .takes_part = queue != NULL,
         .priority_class = "",
         .min_available = min,
         .phase = MAAR_PHASE_INQUEUE,
@@ -697,6 +698,7 @@ static inline void fake_recount(struct fake *f)
     memset(f->total_used, 0, sizeof f->total_used);
     for (uint32_t i = 0; i < f->n_queues; i++) {
         f->queues[i]->allocated_present = f->queues[i]->pending_present = 0;
+        f->queues[i]->jobs_state++;
         fake_clear_row(f->queues[i]->allocated);
         fake_clear_row(f->queues[i]->pending);
     }
@@ -715,7 +717,8 @@ static inline void fake_recount(struct fake *f)
             f->total_allocatable[d] += f->columns[0][d][n];
         }
     }
-    f->view.n_jobs = f->n_jobs;
+    f->view.n_jobs = f->view.n_waiting = f->view.n_news = f->n_jobs;
+    f->view.waiting = f->view.news = f->jobs;
     f->view.n_queues = f->n_queues;
 }
 
