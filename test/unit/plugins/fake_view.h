@@ -720,6 +720,8 @@ static inline void fake_recount(struct fake *f)
     f->view.n_jobs = f->view.n_waiting = f->view.n_news = f->n_jobs;
     f->view.waiting = f->view.news = f->jobs;
     f->view.n_queues = f->n_queues;
+    if (f->is_open)
+        fake_list_tasks(f);
 }
 
 /* job may be NULL. */

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "fake_view.h"
+#include "fake_affinity.h"
 
 static struct fake *f;
 
@@ -50,14 +50,17 @@ static void scores_of(const struct maar_task *task, uint32_t n, double *out)
             row->score(f->self, &f->view, task, nodes, n, out);
             continue;
         }
-        int64_t raw[FAKE_MAX], min = INT64_MAX, max = INT64_MIN;
+        int64_t raw[FAKE_MAX] = {0}, min = INT64_MAX, max = INT64_MIN;
         row->raw(f->self, &f->view, task, nodes, n, raw);
         for (uint32_t i = 0; i < n; i++) {
+            if (raw[i] == MAAR_RAW_NONE)
+                continue;
             min = raw[i] < min ? raw[i] : min;
             max = raw[i] > max ? raw[i] : max;
         }
         for (uint32_t i = 0; i < n; i++)
-            out[i] += row->normalise(f->self, &f->view, task, raw[i], min, max);
+            if (raw[i] != MAAR_RAW_NONE)
+                out[i] += row->normalise(f->self, &f->view, task, raw[i], min, max);
     }
 }
 
@@ -294,6 +297,232 @@ static void nodeorder_pods_that_were_leaving_count(void **state)
     fake_free(f);
 }
 
+/* ---- affinity between pods and topology spread ----------------------------------------------- */
+
+/* Nodes n0 … in zones z0 … */
+static void begin_zones(const char *key, uint32_t n)
+{
+    begin_with(key, "2");
+    for (uint32_t i = 0; i < n; i++) {
+        char name[8], zone[8];
+        snprintf(name, sizeof name, "n%u", i);
+        snprintf(zone, sizeof zone, "z%u", i);
+        fake_node(f, name, 64000, 256 * GI, 110, 0);
+        fake_label(f, i, "zone", zone);
+        fake_label(f, i, "kubernetes.io/hostname", name);
+    }
+}
+
+static void run_pods(const char *labels, uint32_t node, size_t n)
+{
+    fake_tasks(f, NULL, fake_labelled(f, labels), MAAR_TASK_RUNNING, node, n);
+}
+
+static void assert_scores(const char *name, const struct maar_task *task, uint32_t n,
+                          const double *want)
+{
+    double got[FAKE_MAX];
+    scores_of(task, n, got);
+    for (uint32_t i = 0; i < n; i++)
+        if (got[i] != want[i])
+            fail_msg("%s: %g on n%u, not %g", name, got[i], i, want[i]);
+}
+#define ASSERT_SCORES(name, task, ...)                                                             \
+    assert_scores(name, task, sizeof((double[]){__VA_ARGS__}) / sizeof(double),                    \
+                  (double[]){__VA_ARGS__})
+
+/* E-no-8: the pod's own terms and those of the pods that are there, for and against. */
+static void nodeorder_affinity_between_pods(void **state)
+{
+    (void)state;
+    begin_zones("podaffinity.weight", 4);
+    struct maar_class *cls = fake_labelled(f, "app=web");
+    struct maar_task *task = pending(cls);
+    fake_open(f);
+    assert_true((score_row("InterPodAffinity")->skip)(f->self, &f->view, task));
+    fake_term(f, cls, &fake_spec(cls)->pod_affinity_preferred, 30, "zone", "app=db");
+    fake_term(f, cls, &fake_spec(cls)->pod_anti_affinity_preferred, 10, "zone", "app=noise");
+    ASSERT_SCORES("nobody there", task, 0, 0, 0, 0);
+    run_pods("app=noise", 0, 1);
+    run_pods("app=db", 2, 1);
+    f->facts[3].n_labels = 0; /* no zone: nothing speaks for or against it */
+    ASSERT_SCORES("E-no-8", task, 0, 50, 200, 50);
+    run_pods("app=noise", 2, 4);
+    ASSERT_SCORES("-10, 0, -10, 0", task, 0, 200, 0, 200);
+    fake_free(f);
+
+    begin_zones("podaffinity.weight", 3);
+    cls = fake_labelled(f, "app=web");
+    task = pending(cls);
+    struct maar_class *for_it = fake_labelled(f, "app=a"), *against = fake_labelled(f, "app=b");
+    fake_term(f, for_it, &fake_spec(for_it)->pod_affinity_preferred, 30, "zone", "app=web");
+    fake_term(f, against, &fake_spec(against)->pod_anti_affinity_preferred, 10, "zone", "app=web");
+    fake_task(f, NULL, against, MAAR_TASK_RUNNING, 0);
+    fake_task(f, NULL, for_it, MAAR_TASK_RELEASING, 2);
+    fake_open(f);
+    ASSERT_SCORES("opinions of others", task, 0, 50, 200);
+    fake_labels(f, cls, "app=other");
+    assert_true((score_row("InterPodAffinity")->skip)(f->self, &f->view, task));
+    fake_free(f);
+}
+
+/* Required affinity of the pods there weighs nothing (hardPodAffinityWeight 0). */
+static void nodeorder_required_affinity_of_others_weighs_nothing(void **state)
+{
+    (void)state;
+    begin_zones("podaffinity.weight", 2);
+    struct maar_task *task = pending(fake_labelled(f, "app=web"));
+    struct maar_class *other = fake_labelled(f, "app=db");
+    fake_term(f, other, &fake_spec(other)->pod_affinity_required, 0, "zone", "app=web");
+    fake_task(f, NULL, other, MAAR_TASK_RUNNING, 1);
+    fake_open(f);
+    ASSERT_SCORES("required", task, 0, 0);
+    fake_free(f);
+}
+
+/* Two keys: the weights of both domains of a node. */
+static void nodeorder_affinity_over_two_keys(void **state)
+{
+    (void)state;
+    begin_zones("podaffinity.weight", 3);
+    fake_label(f, 0, "rack", "r1");
+    fake_label(f, 1, "rack", "r1");
+    struct maar_class *cls = fake_labelled(f, "app=web");
+    struct maar_task *task = pending(cls);
+    fake_term(f, cls, &fake_spec(cls)->pod_affinity_preferred, 30, "zone", "app=db");
+    fake_term(f, cls, &fake_spec(cls)->pod_affinity_preferred, 10, "rack", "app=db");
+    run_pods("app=db", 0, 1);
+    fake_open(f);
+    ASSERT_SCORES("40, 10, 0", task, 200, 50, 0);
+    fake_free(f);
+}
+
+/* Volcano lists the nodes whose pods have affinity when the session opens; a pod without preferences of its own looks
+ * at no others. */
+static void nodeorder_compatible_session_sees_affinity_of_its_start(void **state)
+{
+    (void)state;
+    for (int compatible = 0; compatible < 2; compatible++) {
+        begin_zones("podaffinity.weight", 3);
+        f->view.compatibility = compatible;
+        struct maar_class *cls = fake_labelled(f, "app=web");
+        struct maar_task *task = pending(cls);
+        struct maar_class *fan = fake_labelled(f, "app=fan");
+        fake_term(f, fan, &fake_spec(fan)->pod_affinity_preferred, 10, "zone", "app=web");
+        fake_task(f, NULL, fan, MAAR_TASK_RUNNING, 0);
+        struct maar_task *late = fake_task(f, NULL, fan, MAAR_TASK_PENDING, MAAR_NO_NODE);
+        fake_open(f);
+        fake_move(f, late, MAAR_TASK_ALLOCATED, 1);
+        if (compatible)
+            ASSERT_SCORES("late one unseen", task, 200, 0, 0);
+        else
+            ASSERT_SCORES("late one counts", task, 200, 200, 0);
+        fake_term(f, cls, &fake_spec(cls)->pod_affinity_preferred, 10, "zone", "app=fan");
+        ASSERT_SCORES("with preferences it sees all", task, 200, 200, 0);
+        fake_free(f);
+    }
+}
+
+/* E-no-9, E-pts-6: the fewer of its kind, the better; few domains weigh more. */
+static void nodeorder_spread_by_zone(void **state)
+{
+    (void)state;
+    begin_zones("podtopologyspread.weight", 3);
+    struct maar_class *cls = fake_labelled(f, "app=web");
+    struct maar_task *task = pending(cls);
+    fake_spread(f, cls, false, 1, "zone", "app=web");
+    run_pods("app=web", 0, 2);
+    run_pods("app=web", 1, 1);
+    fake_open(f);
+    ASSERT_SCORES("E-no-9", task, 0, 66, 200);
+    fake_free(f);
+
+    begin_zones("podtopologyspread.weight", 3);
+    cls = fake_labelled(f, "app=web");
+    task = pending(cls);
+    struct maar_spread_constraint *spread = fake_spread(f, cls, false, 2, "zone", "app=web");
+    run_pods("app=web", 0, 4);
+    run_pods("app=web", 1, 1);
+    fake_open(f);
+    ASSERT_SCORES("E-pts-6", task, 28, 142, 200);
+    spread->selector.requirements = NULL;
+    spread->selector.n_requirements = 0;
+    ASSERT_SCORES("an empty selector counts nothing", task, 200, 200, 200);
+    spread->hard = true;
+    assert_true((score_row("PodTopologySpread")->skip)(f->self, &f->view, task));
+    fake_free(f);
+}
+
+/* A candidate without one of the keys has no part: 0, and it makes no domain. */
+static void nodeorder_spread_leaves_out_nodes_without_the_key(void **state)
+{
+    (void)state;
+    begin_zones("podtopologyspread.weight", 4);
+    struct maar_class *cls = fake_labelled(f, "app=web");
+    struct maar_task *task = pending(cls);
+    fake_spread(f, cls, false, 1, "zone", "app=web");
+    f->facts[3].n_labels = 0;
+    run_pods("app=web", 0, 2);
+    run_pods("app=web", 1, 1);
+    run_pods("app=web", 3, 9);
+    fake_open(f);
+    ASSERT_SCORES("E-no-9 and one without zone", task, 0, 66, 200, 0);
+    /* The second key: n2 lacks it, and its pods count nowhere any more. */
+    fake_label(f, 0, "rack", "r0");
+    fake_label(f, 1, "rack", "r0");
+    fake_spread(f, cls, false, 1, "rack", "app=web");
+    run_pods("app=web", 2, 1);
+    /* zone: ln 4, 2 and 1; rack: ln 3, 3 each; raw 6.07 and 4.68 -> 6 and 5. */
+    ASSERT_SCORES("two keys", task, 2 * 83, 2 * 100, 0, 0);
+    fake_free(f);
+}
+
+/* By host name the pods of the node itself count, policies or not, and every candidate is a domain. */
+static void nodeorder_spread_by_host(void **state)
+{
+    (void)state;
+    begin_zones("podtopologyspread.weight", 3);
+    struct maar_class *cls = fake_labelled(f, "app=web");
+    struct maar_task *task = pending(cls);
+    fake_spread(f, cls, false, 1, "kubernetes.io/hostname", "app=web")->honor_taints = true;
+    fake_taint(f, 0, "gpu", "yes", MAAR_EFFECT_NO_SCHEDULE);
+    run_pods("app=web", 0, 2);
+    run_pods("app=web", 1, 1);
+    fake_open(f);
+    ASSERT_SCORES("by host", task, 0, 66, 200);
+    fake_free(f);
+
+    /* By zone a node with such a taint takes no part. */
+    begin_zones("podtopologyspread.weight", 3);
+    cls = fake_labelled(f, "app=web");
+    task = pending(cls);
+    fake_spread(f, cls, false, 1, "zone", "app=web")->honor_taints = true;
+    fake_taint(f, 0, "gpu", "yes", MAAR_EFFECT_NO_SCHEDULE);
+    run_pods("app=web", 0, 2);
+    run_pods("app=web", 1, 1);
+    fake_open(f);
+    ASSERT_SCORES("by zone", task, 200, 0, 200);
+    fake_free(f);
+}
+
+static void nodeorder_spread_counts_living_pods_of_the_namespace(void **state)
+{
+    (void)state;
+    begin_zones("podtopologyspread.weight", 3);
+    struct maar_class *cls = fake_labelled(f, "app=web");
+    struct maar_task *task = pending(cls);
+    fake_spread(f, cls, false, 1, "zone", "app=web");
+    struct maar_class *other = fake_labelled(f, "app=web");
+    fake_move_to_space(f, other, "other", "");
+    fake_task(f, NULL, other, MAAR_TASK_RUNNING, 0);
+    fake_task(f, NULL, cls, MAAR_TASK_RELEASING, 1);
+    fake_open(f);
+    ASSERT_SCORES("neither counts", task, 200, 200, 200);
+    fake_task(f, NULL, cls, MAAR_TASK_ALLOCATED, 2);
+    ASSERT_SCORES("placed in this session", task, 200, 200, 0);
+    fake_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,6 +534,14 @@ int main(void)
         cmocka_unit_test(nodeorder_default_weights),
         cmocka_unit_test(nodeorder_sees_what_the_session_does),
         cmocka_unit_test(nodeorder_pods_that_were_leaving_count),
+        cmocka_unit_test(nodeorder_affinity_between_pods),
+        cmocka_unit_test(nodeorder_required_affinity_of_others_weighs_nothing),
+        cmocka_unit_test(nodeorder_affinity_over_two_keys),
+        cmocka_unit_test(nodeorder_compatible_session_sees_affinity_of_its_start),
+        cmocka_unit_test(nodeorder_spread_by_zone),
+        cmocka_unit_test(nodeorder_spread_leaves_out_nodes_without_the_key),
+        cmocka_unit_test(nodeorder_spread_by_host),
+        cmocka_unit_test(nodeorder_spread_counts_living_pods_of_the_namespace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
