@@ -13,7 +13,8 @@
 #define TERMS_MAX   MAAR_PLACE_TERMS_MAX
 #define BYTES_MAX   (64u << 20)
 #define NOT_IN_HEAP UINT32_MAX
-#define BULK_MIN    32u /* nodes that are looked at together */
+#define ORDER_ONCE                                                                                 \
+    16u /* a heap of which so great a part changes (one in N) is put in order as a whole */
 
 struct term {
     const struct maar_score_use *use;
@@ -194,13 +195,6 @@ static void append(struct class_index *index, struct heap *heap, uint32_t slot)
     put(index, heap, heap->n++, slot);
 }
 
-static void heap_add(struct class_index *index, const uint32_t *rank, struct heap *heap,
-                     uint32_t slot)
-{
-    append(index, heap, slot);
-    sift_up(index, rank, heap, heap->n - 1);
-}
-
 static void heap_remove(struct class_index *index, const uint32_t *rank, struct heap *heap,
                         uint32_t slot)
 {
@@ -345,86 +339,89 @@ static void read_raw(struct class_index *index, const struct maar_task *task, co
     }
 }
 
-/* One node that was touched. */
-static void refresh(struct maar_session *session, struct class_index *index,
-                    const struct maar_task *task, uint32_t slot, bool facts)
+/* How a change of members is made: keeping the heaps in order, or leaving that for the end. */
+struct change {
+    bool ordered;
+    bool dirty[TIERS]; /* an extreme moved: all members are scored anew */
+};
+
+/* The node, whose sums are up to date, goes to the heap of `next`, or out of its own. */
+static void move_member(struct maar_session *session, struct class_index *index,
+                        const struct maar_task *task, uint32_t slot, uint32_t next,
+                        struct change *change)
 {
-    const struct maar_nodes *nodes = &session->world->nodes;
-    const uint32_t *rank = nodes->name_rank;
-    bool live = maar_bit_get(nodes->live, slot);
-    uint32_t old = index->tier[slot], next = TIER_NONE;
+    const uint32_t *rank = session->world->nodes.name_rank;
+    uint32_t old = index->tier[slot];
+    if (old != TIER_NONE && old != next) {
+        struct heap *heap = &index->heaps[old];
+        if (change->ordered)
+            heap_remove(index, rank, heap, slot);
+        else
+            put(index, heap, index->at[slot], heap->slots[--heap->n]);
+        index->at[slot] = NOT_IN_HEAP;
+        change->dirty[old] |= count_member(index, slot, old, false);
+    }
+    index->tier[slot] = (uint8_t)next;
+    if (next == TIER_NONE)
+        return;
+    if (old != next)
+        change->dirty[next] |= count_member(index, slot, next, true);
+    if (old != next)
+        append(index, &index->heaps[next], slot);
+    if (!change->ordered)
+        return;
+    set_score(session, index, task, slot, next);
+    fix(index, rank, &index->heaps[next], index->at[slot]);
+}
+
+static void finish_change(struct maar_session *session, struct class_index *index,
+                          const struct maar_task *task, const struct change *change)
+{
+    for (uint32_t t = 0; t < TIERS; t++) {
+        if (change->dirty[t])
+            rescore(session, index, task, t);
+        else if (!change->ordered)
+            heapify(index, session->world->nodes.name_rank, &index->heaps[t]);
+    }
+}
+
+/* One node of which facts changed, or that came or went. */
+static void refresh_facts(struct maar_session *session, struct class_index *index,
+                          const struct maar_task *task, uint32_t slot)
+{
+    struct change change = {.ordered = true};
     uint8_t fit = MAAR_FIT_NEVER;
-    if (live) {
-        if (facts) {
-            index->static_fit[slot] = MAAR_FIT_OK;
-            maar_run_filters(session, task, &slot, 1, &index->static_fit[slot], MAAR_FILTER_STATIC);
-        }
-        fit = index->static_fit[slot];
+    int64_t raw;
+    move_member(session, index, task, slot, TIER_NONE, &change);
+    if (maar_bit_get(session->world->nodes.live, slot)) {
+        fit = MAAR_FIT_OK;
+        maar_run_filters(session, task, &slot, 1, &fit, MAAR_FILTER_STATIC);
+        index->static_fit[slot] = fit;
+        read_raw(index, task, &slot, 1, &raw);
         if (fit == MAAR_FIT_OK)
             maar_run_filters(session, task, &slot, 1, &fit, MAAR_FILTER_LOAD);
-        next = tier_of(session, index, task, slot, fit);
     }
-    bool dirty[TIERS] = {false, false};
-    if (old != TIER_NONE && (old != next || facts)) {
-        heap_remove(index, rank, &index->heaps[old], slot);
-        dirty[old] |= count_member(index, slot, old, false);
-        index->tier[slot] = TIER_NONE;
-        old = TIER_NONE;
-    }
-    if (live && facts) {
-        int64_t raw;
-        read_raw(index, task, &slot, 1, &raw);
-    }
+    uint32_t next = tier_of(session, index, task, slot, fit);
     if (next != TIER_NONE) {
         maar_run_local_scores(session, task, &slot, 1, &index->node_sum[slot],
                               &index->batch_sum[slot]);
-        if (old == TIER_NONE)
-            dirty[next] |= count_member(index, slot, next, true);
-        set_score(session, index, task, slot, next);
-        index->tier[slot] = (uint8_t)next;
-        if (old == TIER_NONE)
-            heap_add(index, rank, &index->heaps[next], slot);
-        else
-            fix(index, rank, &index->heaps[next], index->at[slot]);
+        move_member(session, index, task, slot, next, &change);
     }
-    for (uint32_t t = 0; t < TIERS; t++)
-        if (dirty[t])
-            rescore(session, index, task, t);
-}
-
-/* Takes the node out of its heap or puts it in, without regard to order. dirty[t] is set where that moved an
- * extreme. */
-static void set_tier(struct class_index *index, uint32_t slot, uint32_t next, bool *dirty)
-{
-    uint32_t old = index->tier[slot];
-    if (old == next)
-        return;
-    if (old != TIER_NONE) {
-        struct heap *heap = &index->heaps[old];
-        put(index, heap, index->at[slot], heap->slots[--heap->n]);
-        index->at[slot] = NOT_IN_HEAP;
-        dirty[old] |= count_member(index, slot, old, false);
-    }
-    index->tier[slot] = (uint8_t)next;
-    if (next != TIER_NONE) {
-        struct heap *heap = &index->heaps[next];
-        dirty[next] |= count_member(index, slot, next, true);
-        append(index, heap, slot);
-    }
+    finish_change(session, index, task, &change);
 }
 
 /* The nodes place->nodes[0..n), of which only the load changed and which the static filters let pass. The hooks see
- * them in one call, the heaps are put in order once. */
-static void refresh_bulk(struct maar_session *session, struct class_index *index,
+ * them in one call; where they are many, the heaps are put in order once. */
+static void refresh_load(struct maar_session *session, struct class_index *index,
                          const struct maar_task *task, size_t n)
 {
     struct maar_place *place = session->place;
-    bool dirty[TIERS] = {false, false};
+    struct change change = {.ordered = n * ORDER_ONCE < index->heaps[0].n + index->heaps[1].n};
     size_t n_room = 0, n_fit = 0;
     for (size_t i = 0; i < n; i++) {
         uint32_t slot = place->nodes[i];
         if (tier_of(session, index, task, slot, MAAR_FIT_OK) == TIER_NONE)
-            set_tier(index, slot, TIER_NONE, dirty);
+            move_member(session, index, task, slot, TIER_NONE, &change);
         else
             place->nodes[n_room++] = slot;
     }
@@ -432,7 +429,7 @@ static void refresh_bulk(struct maar_session *session, struct class_index *index
     maar_run_filters(session, task, place->nodes, n_room, place->fit, MAAR_FILTER_LOAD);
     for (size_t i = 0; i < n_room; i++) {
         if (place->fit[i] != MAAR_FIT_OK)
-            set_tier(index, place->nodes[i], TIER_NONE, dirty);
+            move_member(session, index, task, place->nodes[i], TIER_NONE, &change);
         else
             place->nodes[n_fit++] = place->nodes[i];
     }
@@ -441,17 +438,13 @@ static void refresh_bulk(struct maar_session *session, struct class_index *index
         uint32_t slot = place->nodes[i];
         index->node_sum[slot] = place->node_sum[i];
         index->batch_sum[slot] = place->batch_sum[i];
-        set_tier(index, slot, tier_of(session, index, task, slot, MAAR_FIT_OK), dirty);
+        move_member(session, index, task, slot, tier_of(session, index, task, slot, MAAR_FIT_OK),
+                    &change);
     }
-    for (size_t i = 0; i < n_fit; i++)
-        if (!dirty[index->tier[place->nodes[i]]])
+    for (size_t i = 0; !change.ordered && i < n_fit; i++)
+        if (!change.dirty[index->tier[place->nodes[i]]])
             set_score(session, index, task, place->nodes[i], index->tier[place->nodes[i]]);
-    for (uint32_t t = 0; t < TIERS; t++) {
-        if (dirty[t])
-            rescore(session, index, task, t);
-        else
-            heapify(index, session->world->nodes.name_rank, &index->heaps[t]);
-    }
+    finish_change(session, index, task, &change);
 }
 
 static void allocate_columns(struct class_index *index, uint32_t n)
@@ -527,7 +520,7 @@ static void rebuild(struct maar_session *session, struct class_index *index,
         if (place->fit[i] == MAAR_FIT_OK)
             place->nodes[n_fit++] = place->nodes[i];
     }
-    refresh_bulk(session, index, task, n_fit);
+    refresh_load(session, index, task, n_fit);
 }
 
 static void catch_up(struct maar_session *session, struct class_index *index,
@@ -552,15 +545,12 @@ static void catch_up(struct maar_session *session, struct class_index *index,
         if (world->touched_at[slot] != i)
             continue;
         if (world->facts_at[slot] >= index->seen)
-            refresh(session, index, task, slot, true);
+            refresh_facts(session, index, task, slot);
         else if (index->static_fit[slot] == MAAR_FIT_OK)
             place->nodes[n++] = slot;
     }
-    if (n > BULK_MIN)
-        refresh_bulk(session, index, task, n);
-    else
-        for (size_t i = 0; i < n; i++)
-            refresh(session, index, task, place->nodes[i], false);
+    if (n > 0)
+        refresh_load(session, index, task, n);
     index->seen = end;
 }
 
