@@ -5,6 +5,11 @@
  * Queues take turns in queue order, in a queue the jobs in job order. A turn places tasks until the job is ready and
  * commits; what is left of the job gets further turns, one task each. A job that can only be completed on room that is
  * still being released holds that room until the session ends. A job that cannot be completed leaves nothing behind.
+ *
+ * A job with subGroupPolicy is placed sub-job by sub-job, first those that its minima need. A turn places sub-jobs
+ * until the job is ready; further turns add one sub-job each, or one task to a sub-job that is ready. A sub-job that
+ * cannot be completed leaves nothing behind, one that only room still being released completes holds it unsent.
+ *
  * A job that was refused stands in the way of later ones as the dequeueStrategy of its queue says. Members above a
  * job's minimum that find no room do not make it a refused one.
  *
@@ -13,11 +18,25 @@
 
 #include <maar/turns.h>
 
-/* A job's tasks in task order; tasks[0..at) have had their turn. */
+/* Tasks of a job or sub-job in task order; tasks[0..at) have had their turn. */
 struct sheet {
     const struct maar_task **tasks;
     size_t n;
     size_t at;
+};
+
+struct part {
+    const struct maar_sub_job *sub_job;
+    bool required; /* a minimum of sub-jobs needs it */
+    struct sheet sheet;
+};
+
+/* What a job has to place. */
+struct work {
+    struct sheet sheet; /* without sub-jobs */
+    struct part *parts; /* one a sub-job */
+    size_t n_parts;
+    struct maar_heap heap; /* parts that have not had all their turns */
 };
 
 struct run {
@@ -26,7 +45,7 @@ struct run {
     const struct maar_view *view;
     uint32_t place_flags;
     struct maar_turns turns;
-    struct sheet *sheets; /* [job slot] */
+    struct work *works; /* [job slot] */
     size_t n_job_slots;
 };
 
@@ -46,17 +65,17 @@ static bool is_eligible(const struct maar_task *task, bool best_effort)
     return !task->gated || (task->only_queue_gate && !best_effort);
 }
 
-static void fill_sheet(const struct run *run, const struct maar_job *job, bool best_effort,
-                       struct sheet *sheet)
+static void fill_sheet(const struct run *run, struct maar_task *const *tasks, uint32_t n,
+                       bool best_effort, struct sheet *sheet)
 {
-    sheet->tasks = allocate(job->n_tasks, sizeof *sheet->tasks);
+    sheet->tasks = allocate(n, sizeof *sheet->tasks);
     bool sorted = true;
-    for (uint32_t i = 0; i < job->n_tasks; i++) {
-        if (!is_eligible(job->tasks[i], best_effort))
+    for (uint32_t i = 0; i < n; i++) {
+        if (!is_eligible(tasks[i], best_effort))
             continue;
         if (sheet->n > 0 && sorted)
-            sorted = !run->host->task_less(run->session, job->tasks[i], sheet->tasks[sheet->n - 1]);
-        sheet->tasks[sheet->n++] = job->tasks[i];
+            sorted = !run->host->task_less(run->session, tasks[i], sheet->tasks[sheet->n - 1]);
+        sheet->tasks[sheet->n++] = tasks[i];
     }
     if (sorted)
         return;
@@ -68,6 +87,102 @@ static void fill_sheet(const struct run *run, const struct maar_job *job, bool b
         sheet->tasks[i] = maar_heap_pop(&heap);
     maar_heap_fini(&heap);
 }
+
+/* ---- parts of a job ---- */
+
+/* Waiting members that ask for nothing make a sub-job ready for Volcano, nodes alone make it so here. */
+static bool is_done(const struct run *run, const struct maar_sub_job *sub_job)
+{
+    return run->host->sub_job_ready(run->session, sub_job->job, sub_job) &&
+           (run->view->compatibility || !maar_sub_job_is_propped(sub_job));
+}
+
+static bool is_job_done(const struct run *run, const struct maar_job *job)
+{
+    return run->host->job_ready(run->session, job) &&
+           (run->view->compatibility || !maar_job_is_propped(job));
+}
+
+/* Those that a minimum needs first. */
+static bool part_less(void *context, const void *l, const void *r)
+{
+    const struct run *run = context;
+    const struct part *a = l, *b = r;
+    if (a->required != b->required)
+        return a->required;
+    return run->host->sub_job_less(run->session, a->sub_job, b->sub_job);
+}
+
+/* Of each policy, the first sub-jobs that make up its minimum. One that lacks pods cannot, which Volcano does not
+ * look at. */
+static void mark_required(struct run *run, const struct maar_job *job, struct work *work)
+{
+    int64_t *missing = allocate(job->n_sub_group_policies, sizeof *missing);
+    struct maar_heap heap;
+    maar_heap_init(&heap, part_less, run);
+    for (uint32_t p = 0; p < job->n_sub_group_policies; p++)
+        missing[p] = job->sub_group_policies[p].min;
+    for (size_t i = 0; i < work->n_parts; i++) {
+        const struct maar_sub_job *sub_job = work->parts[i].sub_job;
+        if (sub_job->policy == MAAR_NO_POLICY)
+            continue;
+        if (is_done(run, sub_job))
+            missing[sub_job->policy]--;
+        else if (run->view->compatibility ||
+                 (int64_t)maar_sub_job_n_valid(sub_job) >= sub_job->min_available)
+            maar_heap_push(&heap, &work->parts[i]);
+    }
+    for (const struct part *next; (next = maar_heap_pop(&heap));)
+        work->parts[next - work->parts].required = missing[next->sub_job->policy]-- > 0;
+    maar_heap_fini(&heap);
+    free(missing);
+}
+
+/* True when it is to have a turn. Members that ask for nothing are placed here only to make up its minimum. */
+static bool has_turn(const struct run *run, const struct part *part)
+{
+    return part->sheet.n > 0 ||
+           (!run->view->compatibility && maar_sub_job_is_propped(part->sub_job));
+}
+
+static bool fill_parts(struct run *run, const struct maar_job *job, struct work *work)
+{
+    bool any = false;
+    work->n_parts = job->n_sub_jobs;
+    work->parts = allocate(work->n_parts, sizeof *work->parts);
+    for (size_t i = 0; i < work->n_parts; i++)
+        work->parts[i].sub_job = job->sub_jobs[i];
+    mark_required(run, job, work);
+    maar_heap_init(&work->heap, part_less, run);
+    for (size_t i = 0; i < work->n_parts; i++) {
+        struct part *part = &work->parts[i];
+        fill_sheet(run, part->sub_job->tasks, part->sub_job->n_tasks, false, &part->sheet);
+        any |= part->sheet.n > 0;
+        if (has_turn(run, part))
+            maar_heap_push(&work->heap, part);
+    }
+    return any;
+}
+
+/* False when there is nothing to place. */
+static bool fill_work(struct run *run, const struct maar_job *job, struct work *work)
+{
+    if (job->n_sub_jobs > 0)
+        return fill_parts(run, job, work);
+    fill_sheet(run, job->tasks, job->n_tasks, false, &work->sheet);
+    return work->sheet.n > 0;
+}
+
+static void free_work(struct work *work)
+{
+    for (size_t i = 0; i < work->n_parts; i++)
+        free((void *)work->parts[i].sheet.tasks);
+    free((void *)work->sheet.tasks);
+    free(work->parts);
+    maar_heap_fini(&work->heap);
+}
+
+/* ---- the jobs of the session ---- */
 
 /* False when the job has no turn in this session. */
 static bool enters(struct run *run, const struct maar_job *job)
@@ -88,55 +203,71 @@ static void collect(struct run *run)
     for (uint32_t i = 0; i < view->n_waiting; i++)
         if (view->waiting[i]->slot >= run->n_job_slots)
             run->n_job_slots = view->waiting[i]->slot + 1;
-    run->sheets = allocate(run->n_job_slots, sizeof *run->sheets);
+    run->works = allocate(run->n_job_slots, sizeof *run->works);
     for (uint32_t i = 0; i < view->n_waiting; i++) {
         const struct maar_job *job = view->waiting[i];
-        if (!enters(run, job))
-            continue;
-        struct sheet *sheet = &run->sheets[job->slot];
-        fill_sheet(run, job, false, sheet);
-        if (sheet->n > 0)
+        if (enters(run, job) && fill_work(run, job, &run->works[job->slot]))
             maar_turns_add_job(&run->turns, job);
     }
 }
 
+/* ---- turns ---- */
+
 /* Pods that ask for nothing must find a node as well, as many as the minimum needs; backfill places the others. */
-static bool place_best_effort(struct run *run, struct maar_statement *statement,
-                              const struct maar_job *job)
+static bool fill_with_best_effort(struct run *run, struct maar_statement *statement,
+                                  const struct maar_job *job)
 {
     if (run->view->compatibility || job->n_pending_best_effort == 0 ||
         (int64_t)maar_job_n_ready(job) >= job->min_available)
         return true;
     struct sheet sheet = {0};
-    fill_sheet(run, job, true, &sheet);
+    fill_sheet(run, job->tasks, job->n_tasks, true, &sheet);
     bool enough = false;
     for (; sheet.at < sheet.n && !enough; sheet.at++) {
-        run->host->place(statement, job, &sheet.tasks[sheet.at], 1, MAAR_PLACE_BEST_EFFORT);
+        const struct maar_sub_job *sub_job = sheet.tasks[sheet.at]->sub_job;
+        if (sub_job && !is_done(run, sub_job))
+            continue; /* nothing for a part of it */
+        run->host->place(statement, job, NULL, &sheet.tasks[sheet.at], 1, MAAR_PLACE_BEST_EFFORT);
         enough = (int64_t)maar_job_n_ready(job) >= job->min_available;
     }
     free((void *)sheet.tasks);
     return enough;
 }
 
+/* The same for the minimum of a sub-job. */
+static bool fill_part_with_best_effort(struct run *run, struct maar_statement *statement,
+                                       const struct maar_sub_job *sub_job)
+{
+    if (run->view->compatibility || !maar_sub_job_is_propped(sub_job))
+        return true;
+    struct sheet sheet = {0};
+    fill_sheet(run, sub_job->tasks, sub_job->n_tasks, true, &sheet);
+    for (; sheet.at < sheet.n && maar_sub_job_is_propped(sub_job); sheet.at++)
+        run->host->place(statement, sub_job->job, sub_job, &sheet.tasks[sheet.at], 1,
+                         MAAR_PLACE_BEST_EFFORT);
+    free((void *)sheet.tasks);
+    return !maar_sub_job_is_propped(sub_job);
+}
+
 /* One turn. True when the job is done for this session or still has a chance, false when it was refused. */
 static bool take_turn(struct run *run, const struct maar_job *job)
 {
     const struct maar_action_host *host = run->host;
-    struct sheet *sheet = &run->sheets[job->slot];
+    struct sheet *sheet = &run->works[job->slot].sheet;
     const struct maar_task *const *tasks = sheet->tasks + sheet->at;
     size_t n = sheet->n - sheet->at;
     struct maar_statement *statement = host->begin(run->session);
     size_t start = host->mark(statement);
-    struct maar_place_result result = host->place(statement, job, tasks, n, run->place_flags);
+    struct maar_place_result result = host->place(statement, job, NULL, tasks, n, run->place_flags);
     sheet->at += result.n_tried;
 
     bool ready = host->job_ready(run->session, job);
     if (!ready && !host->job_pipelined(run->session, job)) {
         host->rewind(statement, start);
-        ready = host->place_harder(statement, job, tasks, n);
+        ready = host->place_harder(statement, job, NULL, tasks, n);
         sheet->at = ready ? sheet->n : sheet->at;
     }
-    if (ready && place_best_effort(run, statement, job)) {
+    if (ready && fill_with_best_effort(run, statement, job)) {
         host->commit(statement);
         if (sheet->at < sheet->n)
             maar_turns_add_job(&run->turns, job);
@@ -150,8 +281,103 @@ static bool take_turn(struct run *run, const struct maar_job *job)
     return false;
 }
 
-/* What the rest of the job asks for. */
-static uint64_t asked_by(const struct sheet *sheet)
+enum outcome {
+    OUTCOME_NOTHING, /* and nothing has changed */
+    OUTCOME_READY,
+    OUTCOME_PIPELINED,
+};
+
+static enum outcome place_part(struct run *run, struct maar_statement *statement, struct part *part)
+{
+    const struct maar_action_host *host = run->host;
+    const struct maar_sub_job *sub_job = part->sub_job;
+    const struct maar_job *job = sub_job->job;
+    struct sheet *sheet = &part->sheet;
+    const struct maar_task *const *tasks = sheet->tasks + sheet->at;
+    size_t n = sheet->n - sheet->at, mark = host->mark(statement);
+    sheet->at += host->place(statement, job, sub_job, tasks, n, run->place_flags).n_tried;
+
+    bool ready = host->sub_job_ready(run->session, job, sub_job);
+    if (!ready && !host->sub_job_pipelined(run->session, job, sub_job)) {
+        host->rewind(statement, mark);
+        ready = host->place_harder(statement, job, sub_job, tasks, n);
+        sheet->at = ready ? sheet->n : sheet->at;
+    }
+    if (ready && fill_part_with_best_effort(run, statement, sub_job) &&
+        host->mark(statement) > mark)
+        return OUTCOME_READY;
+    if (!ready && host->mark(statement) > mark)
+        return OUTCOME_PIPELINED;
+    host->rewind(statement, mark);
+    return OUTCOME_NOTHING;
+}
+
+/* Places parts until the job is done. Volcano sends what is there of a sub-job that waits for releases; here such
+ * ones are left out and given back in waiting[0..n). */
+static size_t place_parts(struct run *run, struct maar_statement *statement,
+                          const struct maar_job *job, struct part **waiting)
+{
+    struct work *work = &run->works[job->slot];
+    size_t n_waiting = 0;
+    for (const void *next; (next = maar_heap_pop(&work->heap));) {
+        struct part *part = &work->parts[(const struct part *)next - work->parts];
+        size_t mark = run->host->mark(statement), at = part->sheet.at;
+        enum outcome outcome = place_part(run, statement, part);
+        if (outcome == OUTCOME_NOTHING)
+            continue;
+        if (outcome == OUTCOME_PIPELINED && !run->view->compatibility) {
+            run->host->rewind(statement, mark);
+            part->sheet.at = at;
+            waiting[n_waiting++] = part;
+            continue;
+        }
+        if (part->sheet.at < part->sheet.n)
+            maar_heap_push(&work->heap, part);
+        if (is_job_done(run, job))
+            break;
+    }
+    return n_waiting;
+}
+
+static void send_parts(struct run *run, struct maar_statement *statement,
+                       const struct maar_job *job, struct part *const *waiting, size_t n_waiting)
+{
+    struct work *work = &run->works[job->slot];
+    run->host->commit(statement);
+    for (size_t i = 0; i < n_waiting; i++)
+        maar_heap_push(&work->heap, waiting[i]);
+    if (work->heap.n > 0)
+        maar_turns_add_job(&run->turns, job);
+}
+
+/* One turn of a job with sub-jobs; as take_turn. */
+static bool take_turn_by_parts(struct run *run, const struct maar_job *job)
+{
+    const struct maar_action_host *host = run->host;
+    struct part **waiting = allocate(run->works[job->slot].n_parts, sizeof(struct part *));
+    struct maar_statement *statement = host->begin(run->session);
+    size_t start = host->mark(statement);
+    size_t n_waiting = place_parts(run, statement, job, waiting);
+    bool has_more = host->mark(statement) > start;
+    if (has_more && is_job_done(run, job) && fill_with_best_effort(run, statement, job)) {
+        send_parts(run, statement, job, waiting, n_waiting);
+        free(waiting);
+        return true;
+    }
+    /* All that could be sent was sent before, or the job is not complete without what waits. */
+    bool refused = has_more && is_job_done(run, job);
+    for (size_t i = 0; i < n_waiting && !refused; i++)
+        place_part(run, statement, waiting[i]);
+    free(waiting);
+    if (!refused && host->mark(statement) > start && host->job_pipelined(run->session, job)) {
+        host->keep(statement);
+        return true;
+    }
+    host->discard(statement);
+    return is_job_done(run, job);
+}
+
+static uint64_t asked_by_sheet(const struct sheet *sheet)
 {
     uint64_t asked = 0;
     for (size_t i = sheet->at; i < sheet->n; i++) {
@@ -163,12 +389,22 @@ static uint64_t asked_by(const struct sheet *sheet)
     return asked;
 }
 
+/* What the rest of the job asks for. */
+static uint64_t asked_by(const struct work *work)
+{
+    uint64_t asked = asked_by_sheet(&work->sheet);
+    for (size_t i = 0; i < work->n_parts; i++)
+        asked |= asked_by_sheet(&work->parts[i].sheet);
+    return asked;
+}
+
 static void serve(struct run *run, const struct maar_job *job)
 {
-    if (!maar_turns_has_barriers(&run->turns, job->queue))
-        take_turn(run, job);
-    else if (maar_turns_may_try(&run->turns, job, asked_by(&run->sheets[job->slot])) &&
-             !take_turn(run, job))
+    if (maar_turns_has_barriers(&run->turns, job->queue) &&
+        !maar_turns_may_try(&run->turns, job, asked_by(&run->works[job->slot])))
+        return;
+    bool served = job->n_sub_jobs > 0 ? take_turn_by_parts(run, job) : take_turn(run, job);
+    if (!served)
         maar_turns_refused(&run->turns, job);
 }
 
@@ -194,8 +430,8 @@ static void execute(void *session, const struct maar_action_host *host,
     }
 
     for (size_t i = 0; i < run.n_job_slots; i++)
-        free((void *)run.sheets[i].tasks);
-    free(run.sheets);
+        free_work(&run.works[i]);
+    free(run.works);
     maar_turns_fini(&run.turns);
 }
 

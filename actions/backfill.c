@@ -3,12 +3,13 @@
 /* backfill: places pods that ask for nothing.
  *
  * Queue by queue, job by job, pod by pod, each drained before the next. A gang whose minimum needs such pods gets all
- * of them that it needs or none. Volcano binds each pod by itself as soon as the job counts as ready, which waiting
+ * of them that it needs or none, and so does each sub-job. Volcano binds each pod by itself as soon as the job counts as ready, which waiting
  * pods without requests help to make up; `compatibility: volcano` does the same.
  *
  * Configuration key: predicateErrorCacheEnable (bool, true): accepted. */
 
 #include <maar/turns.h>
+#include <string.h>
 
 static bool is_eligible(const struct maar_task *task)
 {
@@ -49,7 +50,7 @@ static void fill_each(void *session, const struct maar_action_host *host,
 {
     for (size_t i = 0; i < n; i++) {
         struct maar_statement *statement = host->begin(session);
-        host->place(statement, job, &tasks[i], 1, MAAR_PLACE_BEST_EFFORT);
+        host->place(statement, job, NULL, &tasks[i], 1, MAAR_PLACE_BEST_EFFORT);
         if (host->job_ready(session, job))
             host->commit(statement);
         else
@@ -57,12 +58,44 @@ static void fill_each(void *session, const struct maar_action_host *host,
     }
 }
 
+/* The tasks of the sub-job, moved to the front of tasks[0..n), in their order. Returns how many. */
+static size_t gather(const struct maar_task **tasks, size_t n, const struct maar_sub_job *sub_job)
+{
+    size_t n_found = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct maar_task *task = tasks[i];
+        if (task->sub_job != sub_job)
+            continue;
+        memmove((void *)(tasks + n_found + 1), (const void *)(tasks + n_found),
+                (i - n_found) * sizeof *tasks);
+        tasks[n_found++] = task;
+    }
+    return n_found;
+}
+
+/* Sub-job by sub-job, in the order of their first tasks; NULL stands for the whole job. */
+static void place_parts(void *session, const struct maar_action_host *host,
+                        struct maar_statement *statement, const struct maar_job *job,
+                        const struct maar_task **tasks, size_t n)
+{
+    for (size_t at = 0; at < n;) {
+        const struct maar_sub_job *sub_job = tasks[at]->sub_job;
+        size_t n_part = gather(tasks + at, n - at, sub_job), mark = host->mark(statement);
+        host->place(statement, job, sub_job, tasks + at, n_part, MAAR_PLACE_BEST_EFFORT);
+        if (sub_job &&
+            (!host->sub_job_ready(session, job, sub_job) || maar_sub_job_is_propped(sub_job)))
+            host->rewind(statement, mark);
+        at += n_part;
+    }
+}
+
 static void fill_whole(void *session, const struct maar_action_host *host,
-                       const struct maar_job *job, const struct maar_task *const *tasks, size_t n)
+                       const struct maar_job *job, const struct maar_task **tasks, size_t n)
 {
     struct maar_statement *statement = host->begin(session);
-    host->place(statement, job, tasks, n, MAAR_PLACE_BEST_EFFORT);
-    if ((int64_t)maar_job_n_ready(job) >= job->min_available && host->job_ready(session, job))
+    place_parts(session, host, statement, job, tasks, n);
+    if ((int64_t)maar_job_n_ready(job) >= job->min_available && host->job_ready(session, job) &&
+        !maar_job_is_propped(job))
         host->commit(statement);
     else
         host->discard(statement);

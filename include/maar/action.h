@@ -15,7 +15,7 @@
 struct maar_statement;
 
 enum maar_place_flags {
-    /* Stop as soon as the job is ready (allocate); else place every task given. */
+    /* Stop as soon as the job, or the sub-job, is ready (allocate); else place every task given. */
     MAAR_PLACE_UNTIL_READY = 1 << 0,
     /* Room that is still being released does not count. */
     MAAR_PLACE_IDLE_ONLY = 1 << 1,
@@ -46,9 +46,14 @@ struct maar_action_host {
     bool (*queue_less)(void *session, const void *l, const void *r);
     bool (*job_less)(void *session, const void *l, const void *r);
     bool (*task_less)(void *session, const void *l, const void *r);
+    bool (*sub_job_less)(void *session, const void *l, const void *r);
     bool (*job_valid)(void *session, const struct maar_job *job);
     bool (*job_ready)(void *session, const struct maar_job *job);
     bool (*job_pipelined)(void *session, const struct maar_job *job);
+    bool (*sub_job_ready)(void *session, const struct maar_job *job,
+                          const struct maar_sub_job *sub_job);
+    bool (*sub_job_pipelined)(void *session, const struct maar_job *job,
+                              const struct maar_sub_job *sub_job);
     bool (*job_starving)(void *session, const struct maar_job *job);
     bool (*job_enqueueable)(void *session, const struct maar_job *job);
     bool (*queue_overused)(void *session, const struct maar_queue *queue);
@@ -64,7 +69,8 @@ struct maar_action_host {
     struct maar_statement *(*begin)(void *session);
     size_t (*mark)(struct maar_statement *statement);
     void (*rewind)(struct maar_statement *statement, size_t mark);
-    /* Sends what was planned: Allocated tasks become Binding. The statement is gone. */
+    /* Sends what was planned: Allocated tasks become Binding, but for those of a sub-job that is not ready, which hold
+     * their room (not under `compatibility: volcano`). The statement is gone. */
     void (*commit)(struct maar_statement *statement);
     /* Nothing is sent, the plan holds its room until the session ends. The statement is gone. */
     void (*keep)(struct maar_statement *statement);
@@ -73,15 +79,17 @@ struct maar_action_host {
     int (*evict)(struct maar_statement *statement, const struct maar_task *task,
                  const char *reason);
 
-    /* Places tasks[0..n) of one job in the given order: on room that is idle now, else on room that is being
-     * released (Pipelined). Never more than queue room allows. */
+    /* Places tasks[0..n) of one job, or of its sub-job unless that is NULL, in the given order: on room that is idle
+     * now, else on room that is being released (Pipelined). Never more than queue room allows. */
     struct maar_place_result (*place)(struct maar_statement *statement, const struct maar_job *job,
+                                      const struct maar_sub_job *sub_job,
                                       const struct maar_task *const *tasks, size_t n,
                                       uint32_t flags);
     /* Before a gang that could fit is given up: other orders (largest first) and a bounded search. True when the
-     * job is ready now; else nothing has changed. False at once under `compatibility: volcano`. */
+     * job, or the sub-job, is ready now; else nothing has changed. False at once under `compatibility: volcano`. */
     bool (*place_harder)(struct maar_statement *statement, const struct maar_job *job,
-                         const struct maar_task *const *tasks, size_t n);
+                         const struct maar_sub_job *sub_job, const struct maar_task *const *tasks,
+                         size_t n);
     /* Undoes a Pipelined task of an earlier statement that was kept. */
     void (*release)(struct maar_statement *statement, const struct maar_task *task);
 

@@ -105,7 +105,7 @@ static bool is_refused_on_nodes(struct maar_session *session, const struct maar_
         return false;
     const struct maar_task **tasks = maar_explain_tasks(session, job, &n);
     struct maar_statement *statement = maar_statement_begin(session);
-    maar_place_tasks(statement, job, tasks, n, MAAR_PLACE_UNTIL_READY);
+    maar_place_tasks(statement, job, NULL, tasks, n, MAAR_PLACE_UNTIL_READY);
     bool placed = maar_vote_job_ready(session, job) || maar_vote_job_pipelined(session, job);
     maar_statement_discard(statement);
     return !placed;

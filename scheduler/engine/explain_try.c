@@ -20,7 +20,9 @@ try {
     const struct maar_task **tasks; /* in task order, those that ask for nothing last */
     size_t n;
     uint32_t n_pipelined;
-    const char *plugin; /* that had no room; NULL */
+    const char *plugin;     /* that had no room; NULL */
+    uint32_t n_given_back;  /* members of sub-groups that do not come together */
+    const char *sub_groups; /* what is short of them; NULL: nothing */
 };
 
 /* ---- order ---- */
@@ -29,6 +31,8 @@ static int compare_tasks(const void *l, const void *r, void *context)
 {
     const struct maar_task *a = *(const struct maar_task *const *)l;
     const struct maar_task *b = *(const struct maar_task *const *)r;
+    if (a->sub_job != b->sub_job)
+        return maar_vote_sub_job_less(context, a->sub_job, b->sub_job) ? -1 : 1;
     if (a->cls->best_effort != b->cls->best_effort)
         return a->cls->best_effort ? 1 : -1;
     if (maar_vote_task_less(context, a, b))
@@ -199,7 +203,7 @@ static bool place_one(struct try *try, const struct maar_task *task,
     struct maar_session *session = try->explaining->session;
     uint32_t flags = task->cls->best_effort ? MAAR_PLACE_BEST_EFFORT : 0;
     struct maar_place_result result =
-        maar_place_tasks(try->statement, try->explaining->job, &task, 1, flags);
+        maar_place_tasks(try->statement, try->explaining->job, NULL, &task, 1, flags);
     try->n_pipelined += result.n_pipelined;
     if (result.n_placed > 0)
         return true;
@@ -227,6 +231,40 @@ static void take(struct try *try, const struct maar_task *task)
     if (task->node != MAAR_NO_NODE)
         explaining->probe_node = maar_arena_strdup(
             explaining->session->arena, explaining->session->world->nodes.facts[task->node].name);
+}
+
+/* ---- sub-jobs ---- */
+
+/* With members that find room now or once pods that are ending have gone; Volcano counts those that ask for nothing
+ * before they have a node. */
+static bool comes_together(struct maar_session *session, const struct maar_sub_job *sub_job)
+{
+    int64_t n = (int64_t)maar_sub_job_n_ready(sub_job) + sub_job->n[MAAR_TASK_PIPELINED];
+    bool is_propped = maar_sub_job_is_pipelined(sub_job) && n < sub_job->min_available;
+    return maar_vote_sub_job_pipelined(session, sub_job->job, sub_job) &&
+           (!is_propped || session->policy->conf->compatibility_volcano);
+}
+
+/* What was placed of sub-jobs that do not come together does not count. */
+static void give_back_parts(struct try *try)
+{
+    struct maar_session *session = try->explaining->session;
+    for (size_t i = 0; i < try->n; i++) {
+        struct maar_task *task = &maar_task_entry(try->tasks[i])->view;
+        if (!task->sub_job || comes_together(session, task->sub_job))
+            continue;
+        if (!try->sub_groups)
+            try->sub_groups = maar_gang_sub_job_text(session, task->sub_job);
+        if (task->node == MAAR_NO_NODE)
+            continue;
+        try->n_pipelined -= task->status == MAAR_TASK_PIPELINED;
+        try->explaining->group->could--;
+        try->n_given_back++;
+        maar_world_move(session->world, task, MAAR_TASK_PENDING, MAAR_NO_NODE);
+        maar_vote_on_deallocate(session, task);
+    }
+    const char *text = maar_gang_sub_jobs_text(session, try->explaining->job);
+    try->sub_groups = text ? text : try->sub_groups;
 }
 
 /* ---- the outcome ---- */
@@ -258,6 +296,14 @@ static const struct maar_explained_class *first_refused(const struct maar_explai
     return NULL;
 }
 
+/* What has room are members of sub-groups that do not come together, or enough members of too few sub-groups. */
+static bool has_parts_only(const struct try *try)
+{
+    const struct maar_explained_group *group = try->explaining->group;
+    bool has_enough = group->could >= group->need - group->have;
+    return try->sub_groups && (group->could > 0 ? has_enough : try->n_given_back > 0);
+}
+
 static void judge(struct try *try, bool ready, bool pipelined)
 {
     struct maar_explained_group *group = try->explaining->group;
@@ -276,6 +322,9 @@ static void judge(struct try *try, bool ready, bool pipelined)
         group->gate = MAAR_GATE_ROOM;
         group->plugin = try->plugin;
         group->text = refused->text;
+    } else if (has_parts_only(try)) {
+        group->gate = MAAR_GATE_GANG;
+        group->text = try->sub_groups;
     } else if (group->could > 0) {
         group->gate = MAAR_GATE_GANG;
         group->text = maar_arena_printf(
@@ -284,6 +333,9 @@ static void judge(struct try *try, bool ready, bool pipelined)
     } else if (refused) {
         group->gate = MAAR_GATE_NODES;
         group->text = refused->text;
+    } else if (try->sub_groups) {
+        group->gate = MAAR_GATE_GANG;
+        group->text = try->sub_groups;
     }
 }
 
@@ -304,7 +356,8 @@ static bool fits_otherwise(struct try *try, size_t mark)
     while (n < try->n && !try->tasks[n]->cls->best_effort)
         n++;
     maar_statement_rewind(try->statement, mark, true);
-    return n > 0 && maar_place_harder(try->statement, try->explaining->job, try->tasks, n) &&
+    return n > 0 && try->explaining->job->n_sub_jobs == 0 &&
+           maar_place_harder(try->statement, try->explaining->job, NULL, try->tasks, n) &&
            maar_vote_job_ready(session, try->explaining->job);
 }
 
@@ -321,6 +374,7 @@ void maar_explain_try(struct maar_explaining *explaining)
     size_t mark = maar_statement_mark(try.statement);
     for (size_t i = 0; i < try.n; i++)
         take(&try, try.tasks[i]);
+    give_back_parts(&try);
     note_roles(&try);
     bool pipelined =
         maar_vote_job_pipelined(session, explaining->job) && has_minimum(&try, MAAR_TASK_PIPELINED);

@@ -22,7 +22,23 @@ static bool has_action(void *context, const char *name)
     return false;
 }
 
-/* What is missing of the gang: the first role by name that is short of its minimum, else members. */
+static const char *missing_sub_groups(struct maar_session *session, const struct maar_job *job)
+{
+    for (uint32_t p = 0; p < job->n_sub_group_policies; p++) {
+        const struct maar_sub_group_policy *policy = &job->sub_group_policies[p];
+        int64_t n = 0;
+        for (uint32_t i = 0; i < job->n_sub_jobs; i++)
+            n += job->sub_jobs[i]->policy == p &&
+                 (int64_t)maar_sub_job_n_valid(job->sub_jobs[i]) >= policy->size;
+        if (n < policy->min)
+            return maar_arena_printf(session->arena,
+                                     "sub-groups of %s: %lld of min %d have %d pods or more",
+                                     policy->name, (long long)n, policy->min, policy->size);
+    }
+    return NULL;
+}
+
+/* What is missing of the gang: the first role by name that is short of its minimum, else sub-groups, else members. */
 const char *maar_host_missing_text(struct maar_session *session, const struct maar_job *job)
 {
     const struct maar_role *first = NULL;
@@ -35,6 +51,9 @@ const char *maar_host_missing_text(struct maar_session *session, const struct ma
     if (first)
         return maar_arena_printf(session->arena, "role %s: %u of min %d pods exist", first->name,
                                  maar_role_n_valid(first), first->min);
+    const char *sub_groups = missing_sub_groups(session, job);
+    if (sub_groups)
+        return sub_groups;
     return maar_arena_printf(session->arena, "%u of min %d pods exist", maar_job_n_valid(job),
                              job->min_available);
 }
@@ -61,6 +80,18 @@ static bool job_ready(void *context, const struct maar_job *job)
 static bool job_pipelined(void *context, const struct maar_job *job)
 {
     return maar_vote_job_pipelined(context, job);
+}
+
+static bool sub_job_ready(void *context, const struct maar_job *job,
+                          const struct maar_sub_job *sub_job)
+{
+    return maar_vote_sub_job_ready(context, job, sub_job);
+}
+
+static bool sub_job_pipelined(void *context, const struct maar_job *job,
+                              const struct maar_sub_job *sub_job)
+{
+    return maar_vote_sub_job_pipelined(context, job, sub_job);
 }
 
 static bool job_starving(void *context, const struct maar_job *job)
@@ -158,9 +189,12 @@ static const struct maar_action_host action_host = {
     .queue_less = maar_vote_queue_less,
     .job_less = maar_vote_job_less,
     .task_less = maar_vote_task_less,
+    .sub_job_less = maar_vote_sub_job_less,
     .job_valid = job_valid,
     .job_ready = job_ready,
     .job_pipelined = job_pipelined,
+    .sub_job_ready = sub_job_ready,
+    .sub_job_pipelined = sub_job_pipelined,
     .job_starving = job_starving,
     .job_enqueueable = job_enqueueable,
     .queue_overused = queue_overused,

@@ -226,9 +226,13 @@ void maar_world_set_compatible(struct maar_world *world, bool compatible)
     if (world->compatible == compatible)
         return;
     world->compatible = compatible;
-    for (size_t i = 0; i < world->job_slots.n; i++)
-        if (world->job_slots.data[i])
-            regroup(world, world->job_slots.data[i]);
+    for (size_t i = 0; i < world->job_slots.n; i++) {
+        struct maar_job_entry *job = world->job_slots.data[i];
+        if (!job || job->view.n_sub_group_policies == 0)
+            continue;
+        regroup(world, job);
+        maar_world_job_changed(world, job);
+    }
 }
 
 static bool same_texts(const char *const *l, uint32_t n_l, const char *const *r, uint32_t n_r)

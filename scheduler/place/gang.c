@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright The maar Authors */
-/* Placing the tasks of one job, one after the other, in a statement: queue room, filters, the best node. */
+/* Placing the tasks of one job, or of one of its sub-jobs, one after the other, in a statement: queue room, filters, the best node. */
 
 #include "base/bitset.h"
 #include "place/place.h"
@@ -23,6 +23,7 @@ struct placing {
     struct maar_statement *statement;
     struct maar_session *session;
     const struct maar_job *job;
+    const struct maar_sub_job *sub_job; /* NULL: the whole job is to come together */
     uint32_t flags;
     bool compatible;
     MAAR_VEC(struct refusal) refused;
@@ -179,6 +180,8 @@ static bool goes_on_compatible(const struct placing *p)
     const struct maar_job *job = p->job;
     if (job->min_available >= 0 && (uint32_t)job->min_available == job->n_tasks)
         return false;
+    if (p->sub_job && p->sub_job->min_available >= (int64_t)p->sub_job->n_tasks)
+        return false;
     if (job->n_sub_group_policies > 0)
         return true;
     uint64_t failed = maar_session_job(p->session, job)->failed_roles;
@@ -203,15 +206,11 @@ static bool goes_on(const struct placing *p, const struct maar_task *const *task
 {
     if (p->compatible)
         return goes_on_compatible(p);
-    const struct maar_job *job = p->job;
-    int64_t possible =
-        (int64_t)maar_job_n_ready(job) + job->n[MAAR_TASK_PIPELINED] + job->n_pending_best_effort;
-    if (possible >= job->min_available)
-        return true;
-    possible += (int64_t)p->late.n;
-    for (size_t i = from; i < n && possible < job->min_available; i++)
+    struct maar_gang gang = maar_gang_of(p->job, p->sub_job);
+    int64_t possible = gang.ready + gang.pipelined + (int64_t)p->late.n;
+    for (size_t i = from; i < n && possible < gang.min; i++)
         possible += !is_refused_for_good(p, tasks[i]->cls);
-    return possible >= job->min_available;
+    return possible >= gang.min;
 }
 
 /* False when the task found no node. */
@@ -257,8 +256,17 @@ static void note_untried(struct placing *p, const struct maar_task *const *tasks
     for (size_t i = from; !p->compatible && i < n; i++) {
         const char *known = refused_text(p, tasks[i]->cls);
         maar_session_task(p->session, tasks[i])->fit_text =
-            known ? known : "not tried: other members of its gang found no node";
+            known        ? known
+            : p->sub_job ? "not tried: other members of its sub-group found no node"
+                         : "not tried: other members of its gang found no node";
     }
+}
+
+/* There is no need for more. */
+static bool is_enough(const struct placing *p)
+{
+    return (p->flags & MAAR_PLACE_UNTIL_READY) &&
+           maar_vote_sub_job_ready(p->session, p->job, p->sub_job);
 }
 
 /* Tasks that wait for others of the call, as often as that helps. */
@@ -273,7 +281,7 @@ static void place_late(struct placing *p)
             const struct maar_task *task = p->late.data[i];
             if (ready || !has_room(p, task) || !place_one(p, task))
                 p->late.data[n_left++] = task;
-            ready |= (p->flags & MAAR_PLACE_UNTIL_READY) && maar_vote_job_ready(p->session, p->job);
+            ready |= is_enough(p);
         }
         p->late.n = n_left;
         if (ready)
@@ -304,7 +312,7 @@ static void place_all(struct placing *p, const struct maar_task *const *tasks, s
             note_untried(p, tasks, i + 1, n);
             return;
         }
-        if ((p->flags & MAAR_PLACE_UNTIL_READY) && maar_vote_job_ready(p->session, p->job))
+        if (is_enough(p))
             return;
     }
     if (p->late.n > 0)
@@ -314,12 +322,12 @@ static void place_all(struct placing *p, const struct maar_task *const *tasks, s
 /* A gang of one class for which the nodes have too few slots is refused without trying. */
 static bool is_hopeless(struct placing *p, const struct maar_task *const *tasks, size_t n)
 {
-    const struct maar_job *job = p->job;
-    int64_t need = (int64_t)job->min_available - maar_job_n_ready(job) - job->n_pending_best_effort;
+    struct maar_gang gang = maar_gang_of(p->job, p->sub_job);
+    int64_t need = gang.min - gang.ready;
     /* Where nobody insists on the minimum, each pod that fits gets its node. */
     if (p->compatible || !(p->flags & MAAR_PLACE_UNTIL_READY) || need < 64 ||
-        !maar_is_indexable(p->session) || maar_lacking_is_wanted(p->session, job) ||
-        maar_vote_job_ready(p->session, job))
+        !maar_is_indexable(p->session) || maar_lacking_is_wanted(p->session, p->job) ||
+        maar_vote_sub_job_ready(p->session, p->job, p->sub_job))
         return false;
     for (size_t i = 0; i < n; i++)
         if (tasks[i]->cls != tasks[0]->cls || maar_place_is_barred(tasks[i]))
@@ -330,37 +338,20 @@ static bool is_hopeless(struct placing *p, const struct maar_task *const *tasks,
     const char *text = maar_explain_gang(p->session, tasks[0]);
     for (size_t i = 0; i < n; i++)
         maar_session_refuse_task(p->session, tasks[i], text);
-    maar_session_job(p->session, job)->gang_text =
-        maar_arena_printf(p->session->arena, "gang needs %lld more: %llu of %lld fit",
-                          (long long)need, (unsigned long long)slots, (long long)need);
+    maar_gang_note_slots(p->session, p->job, p->sub_job, slots, need);
     return true;
-}
-
-/* Have, need, could place: for the reasons of a gang that is refused. */
-static void note_gang(const struct placing *p)
-{
-    const struct maar_job *job = p->job;
-    struct maar_job_entry *entry = maar_session_job(p->session, job);
-    entry->gang_text = NULL;
-    int64_t have = (int64_t)maar_job_n_ready(job) + job->n[MAAR_TASK_PIPELINED];
-    if (p->compatible || have + job->n_pending_best_effort >= job->min_available)
-        return;
-    int64_t before = have - p->result.n_placed;
-    int64_t need = job->min_available - before;
-    if (job->min_available > 1)
-        entry->gang_text =
-            maar_arena_printf(p->session->arena, "gang: %u of %lld %s", p->result.n_placed,
-                              (long long)need, p->result.n_placed == 1 ? "fits" : "fit");
 }
 
 struct maar_place_result maar_place_tasks(struct maar_statement *statement,
                                           const struct maar_job *job,
+                                          const struct maar_sub_job *sub_job,
                                           const struct maar_task *const *tasks, size_t n,
                                           uint32_t flags)
 {
     struct placing p = {.statement = statement,
                         .session = maar_statement_session(statement),
                         .job = job,
+                        .sub_job = sub_job,
                         .flags = flags};
     p.compatible = p.session->policy->conf->compatibility_volcano;
     if (n == 0)
@@ -370,8 +361,11 @@ struct maar_place_result maar_place_tasks(struct maar_statement *statement,
         return p.result;
     }
     p.roles = maar_arena_calloc(p.session->arena, job->n_roles + 1, sizeof *p.roles);
+    /* Volcano remembers failed roles sub-job by sub-job. */
+    if (sub_job && p.compatible)
+        maar_session_job(p.session, job)->failed_roles = 0;
     place_all(&p, tasks, n);
-    note_gang(&p);
+    maar_gang_note(p.session, job, sub_job, p.result.n_placed);
     maar_vec_fini(&p.refused);
     maar_vec_fini(&p.late);
     return p.result;

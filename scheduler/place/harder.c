@@ -85,25 +85,31 @@ static const struct maar_task **sort_by_roles(struct maar_session *session,
     return sorted;
 }
 
-static bool try_order(struct maar_statement *statement, const struct maar_job *job,
-                      const struct maar_task *const *tasks, size_t n)
-{
-    size_t mark = maar_statement_mark(statement);
-    maar_place_tasks(statement, job, tasks, n, MAAR_PLACE_UNTIL_READY);
-    if (maar_vote_job_ready(maar_statement_session(statement), job))
-        return true;
-    maar_statement_rewind(statement, mark, true);
-    return false;
-}
-
 struct search {
     struct maar_statement *statement;
     struct maar_session *session;
     const struct maar_job *job;
+    const struct maar_sub_job *sub_job; /* NULL: the whole job */
     const struct maar_task *const *tasks;
     size_t n;
     uint32_t n_trials;
 };
+
+static bool is_found(const struct search *search)
+{
+    return maar_vote_sub_job_ready(search->session, search->job, search->sub_job);
+}
+
+static bool try_order(const struct search *search, const struct maar_task *const *tasks)
+{
+    size_t mark = maar_statement_mark(search->statement);
+    maar_place_tasks(search->statement, search->job, search->sub_job, tasks, search->n,
+                     MAAR_PLACE_UNTIL_READY);
+    if (is_found(search))
+        return true;
+    maar_statement_rewind(search->statement, mark, true);
+    return false;
+}
 
 /* The same refusals as on the plain way. */
 static bool is_barred(const struct search *search, const struct maar_task *task)
@@ -121,14 +127,14 @@ static bool is_barred(const struct search *search, const struct maar_task *task)
 /* Places tasks[i..n); leaves the statement as it was when it fails. */
 static bool search_from(struct search *search, size_t i)
 {
-    if (maar_vote_job_ready(search->session, search->job))
+    if (is_found(search))
         return true;
     if (i == search->n)
         return false;
     const struct maar_task *task = search->tasks[i];
     int64_t left = (int64_t)(search->n - i);
-    int64_t have = (int64_t)maar_job_n_ready(search->job) + search->job->n_pending_best_effort;
-    if (have + left < search->job->min_available)
+    struct maar_gang gang = maar_gang_of(search->job, search->sub_job);
+    if (gang.ready + left < gang.min)
         return false;
     if (!is_barred(search, task)) {
         uint32_t nodes[NODES_PER_TASK];
@@ -170,38 +176,45 @@ static bool might_fit(const struct maar_session *session, const struct maar_task
     return true;
 }
 
+static bool search_by_size(struct search *search)
+{
+    search->tasks = sort_by_size(search->session, search->tasks, search->n);
+    if (try_order(search, search->tasks))
+        return true;
+    size_t mark = maar_statement_mark(search->statement);
+    search->n_trials = TRIALS_PER_GANG;
+    bool found = search->n <= 256 && search_from(search, 0);
+    search->session->n_trials += TRIALS_PER_GANG - search->n_trials + 1;
+    if (!found)
+        maar_statement_rewind(search->statement, mark, true);
+    return found;
+}
+
 bool maar_place_harder(struct maar_statement *statement, const struct maar_job *job,
-                       const struct maar_task *const *tasks, size_t n)
+                       const struct maar_sub_job *sub_job, const struct maar_task *const *tasks,
+                       size_t n)
 {
     struct maar_session *session = maar_statement_session(statement);
-    int64_t need = (int64_t)job->min_available - maar_job_n_ready(job) - job->n_pending_best_effort;
+    struct maar_gang gang = maar_gang_of(job, sub_job);
     if (session->policy->conf->compatibility_volcano || n < 2 ||
-        !might_fit(session, tasks, n, need) || session->n_trials >= TRIALS_PER_SESSION)
+        !might_fit(session, tasks, n, gang.min - gang.ready) ||
+        session->n_trials >= TRIALS_PER_SESSION)
         return false;
-    const char *gang_text = maar_session_job(session, job)->gang_text;
-    const struct maar_task **by_roles = sort_by_roles(session, job, tasks, n);
-    session->n_trials += by_roles != NULL;
-    if (by_roles && try_order(statement, job, by_roles, n))
-        return true;
-    if (!has_two_classes(tasks, n)) {
-        maar_session_job(session, job)->gang_text = gang_text;
-        return false;
-    }
-    const struct maar_task **sorted = sort_by_size(session, tasks, n);
-    if (try_order(statement, job, sorted, n))
-        return true;
-    size_t mark = maar_statement_mark(statement);
+    const char **text = sub_job ? &maar_session_sub_job(session, sub_job)->gang_text
+                                : &maar_session_job(session, job)->gang_text;
+    const char *text_before = *text;
     struct search search = {.statement = statement,
                             .session = session,
                             .job = job,
-                            .tasks = sorted,
-                            .n = n,
-                            .n_trials = TRIALS_PER_GANG};
-    bool found = n <= 256 && search_from(&search, 0);
-    session->n_trials += TRIALS_PER_GANG - search.n_trials + 1;
-    if (!found) {
-        maar_statement_rewind(statement, mark, true);
-        maar_session_job(session, job)->gang_text = gang_text;
-    }
-    return found;
+                            .sub_job = sub_job,
+                            .tasks = tasks,
+                            .n = n};
+    const struct maar_task **by_roles = sub_job ? NULL : sort_by_roles(session, job, tasks, n);
+    session->n_trials += by_roles != NULL;
+    if (by_roles && try_order(&search, by_roles))
+        return true;
+    if (has_two_classes(tasks, n) && search_by_size(&search))
+        return true;
+    *text = text_before;
+    return false;
 }

@@ -21,14 +21,16 @@ struct maar_choice {
     bool pipelined;
 };
 
-/* Places tasks[0..n) of one job in order (maar_action_host.place). */
+/* Places tasks[0..n) of one job or sub-job in order (maar_action_host.place). */
 struct maar_place_result maar_place_tasks(struct maar_statement *statement,
                                           const struct maar_job *job,
+                                          const struct maar_sub_job *sub_job,
                                           const struct maar_task *const *tasks, size_t n,
                                           uint32_t flags);
 /* Other orders and a bounded search (maar_action_host.place_harder). */
 bool maar_place_harder(struct maar_statement *statement, const struct maar_job *job,
-                       const struct maar_task *const *tasks, size_t n);
+                       const struct maar_sub_job *sub_job, const struct maar_task *const *tasks,
+                       size_t n);
 
 /* ---- parts, shared by the files of place/ ---- */
 
@@ -59,6 +61,26 @@ void maar_run_local_scores(struct maar_session *session, const struct maar_task 
 void maar_add_normalised(const struct maar_score_use *use, const struct maar_task *task,
                          const int64_t *raw, size_t n, double *batch_sum);
 double maar_total_score(struct maar_session *session, double node_sum, double batch_sum);
+
+/* gang_text.c: how many fit of a gang, the job or its sub-job, that does not come together */
+/* What is to come together: members that have a node or are to get one, of those that must. */
+struct maar_gang {
+    int64_t ready; /* with those that ask for nothing and wait */
+    int64_t pipelined;
+    int64_t min;
+};
+struct maar_gang maar_gang_of(const struct maar_job *job, const struct maar_sub_job *sub_job);
+/* After n_placed of its tasks were placed. */
+void maar_gang_note(struct maar_session *session, const struct maar_job *job,
+                    const struct maar_sub_job *sub_job, uint32_t n_placed);
+/* The first policy of whose sub-jobs there is no room for the minimum, in words; NULL: there is for all. */
+const char *maar_gang_sub_jobs_text(struct maar_session *session, const struct maar_job *job);
+/* How many members of a sub-job that is short of its size have room, or exist. */
+const char *maar_gang_sub_job_text(struct maar_session *session,
+                                   const struct maar_sub_job *sub_job);
+/* There is room for no more than `slots` of the `need` that are missing. */
+void maar_gang_note_slots(struct maar_session *session, const struct maar_job *job,
+                          const struct maar_sub_job *sub_job, uint64_t slots, int64_t need);
 
 /* gang.c: whatever the nodes, the task cannot be placed now */
 bool maar_place_is_barred(const struct maar_task *task);

@@ -109,6 +109,17 @@ struct maar_job_entry *maar_session_job(struct maar_session *session, const stru
     return entry;
 }
 
+struct maar_sub_job_entry *maar_session_sub_job(struct maar_session *session,
+                                                const struct maar_sub_job *sub_job)
+{
+    struct maar_sub_job_entry *entry = maar_sub_job_entry(sub_job);
+    if (entry->tried_session != session->world->session_number) {
+        entry->tried_session = session->world->session_number;
+        entry->gang_text = NULL;
+    }
+    return entry;
+}
+
 struct maar_task_entry *maar_session_task(struct maar_session *session,
                                           const struct maar_task *task)
 {
@@ -138,6 +149,20 @@ void maar_session_refuse_job(struct maar_session *session, const struct maar_job
 }
 
 /* ---- texts ---- */
+
+const char *maar_gang_text(struct maar_session *session, const struct maar_job *job,
+                           const struct maar_task *task)
+{
+    const char *text = maar_session_job(session, job)->gang_text;
+    if (task && task->sub_job && maar_session_sub_job(session, task->sub_job)->gang_text)
+        return maar_session_sub_job(session, task->sub_job)->gang_text;
+    const struct maar_sub_job *first = NULL;
+    for (uint32_t i = 0; !task && !text && i < job->n_sub_jobs; i++)
+        if (maar_session_sub_job(session, job->sub_jobs[i])->gang_text &&
+            (!first || strcmp(job->sub_jobs[i]->uid, first->uid) < 0))
+            first = job->sub_jobs[i];
+    return first ? maar_sub_job_entry(first)->gang_text : text;
+}
 
 static const char *const status_names[MAAR_N_TASK_STATUSES] = {
     "Pending", "Allocated", "Pipelined", "Binding", "Bound",

@@ -157,8 +157,14 @@ void maar_task_reason(struct maar_session *session, const struct maar_task *task
 /* "pod group is not ready, 2 Pending, 3 minAvailable; Pending: 2 Unschedulable. Origin reason is …" */
 const char *maar_job_fit_error(struct maar_session *session, const struct maar_job *job,
                                char *buffer, size_t n);
+/* How many of the gang fit that the task is short of, its sub-job or else its job; with task NULL, of the job or else
+ * of its first sub-job by name that is short. NULL when nobody said so in this session. */
+const char *maar_gang_text(struct maar_session *session, const struct maar_job *job,
+                           const struct maar_task *task);
 /* Per-session memory of a job, reset on first use in a session. */
 struct maar_job_entry *maar_session_job(struct maar_session *session, const struct maar_job *job);
+struct maar_sub_job_entry *maar_session_sub_job(struct maar_session *session,
+                                                const struct maar_sub_job *sub_job);
 struct maar_task_entry *maar_session_task(struct maar_session *session,
                                           const struct maar_task *task);
 /* Records that no node fits the task; the text lives as long as the session. */

@@ -114,19 +114,28 @@ static void send_bind(struct maar_session *session, struct maar_task *task)
     session->n_binds++;
 }
 
+/* A sub-job goes out whole: as long as it is not ready its tasks hold their room. Volcano sends them. */
+static bool may_go(struct maar_session *session, const struct maar_task *task)
+{
+    return task->status == MAAR_TASK_ALLOCATED &&
+           (!task->sub_job || session->policy->conf->compatibility_volcano ||
+            maar_vote_sub_job_ready(session, task->job, task->sub_job));
+}
+
 /* All Allocated tasks of a job go out together, also those that an earlier kept statement placed. */
 static void send_job(struct maar_session *session, struct maar_job *job)
 {
     if (job->n[MAAR_TASK_ALLOCATED] == 0)
         return;
     for (uint32_t i = 0; i < job->n_tasks; i++)
-        if (job->tasks[i]->status == MAAR_TASK_ALLOCATED)
+        if (may_go(session, job->tasks[i]))
             send_bind(session, job->tasks[i]);
 }
 
-static void keep_pipelined(struct maar_session *session, struct maar_task *task)
+static void keep_unsent(struct maar_session *session, struct maar_task *task)
 {
-    if (task->status == MAAR_TASK_PIPELINED && !maar_task_entry(task)->reserved)
+    if (task->status == MAAR_TASK_ALLOCATED ||
+        (task->status == MAAR_TASK_PIPELINED && !maar_task_entry(task)->reserved))
         maar_vec_push(&session->kept, task);
 }
 
@@ -140,11 +149,11 @@ void maar_statement_commit(struct maar_statement *statement)
         if (entry->kind != MAAR_UNDO_MOVE)
             continue;
         struct maar_task *task = entry->task;
-        if (task->status == MAAR_TASK_ALLOCATED) {
+        if (may_go(session, task)) {
             /* In the order of the plan; the job's earlier ones follow. */
             send_bind(session, task);
         } else {
-            keep_pipelined(session, task);
+            keep_unsent(session, task);
         }
     }
     for (size_t i = statement->base; i < n; i++) {

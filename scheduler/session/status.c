@@ -266,7 +266,7 @@ static bool answer(struct maar_session *session, const struct maar_task *task,
     maar_task_reason(session, task, ret_reason, ret_message);
     if (!**ret_message)
         *ret_message = untried_text(session, task->job);
-    const char *gang = maar_session_job(session, task->job)->gang_text;
+    const char *gang = maar_gang_text(session, task->job, task);
     if (gang)
         *ret_message = maar_arena_printf(session->arena, "%s (%s)", *ret_message, gang);
     return true;
@@ -330,7 +330,7 @@ static void note_reason(struct maar_session *session, struct maar_job_entry *ent
     }
     char fit[1024];
     maar_job_fit_error(session, job, fit, sizeof fit);
-    const char *gang = maar_session_job(session, job)->gang_text;
+    const char *gang = maar_gang_text(session, job, NULL);
     maar_text_replace(&entry->reason,
                       maar_arena_printf(session->arena, "%s%s%s%s", fit, gang ? " (" : "",
                                         gang ? gang : "", gang ? ")" : ""));

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "model/pod_request.h"
 #include "sim/document.h"
+#include "sim/sub_group.h"
 #include "wire/wire.h"
 
 struct maar_invariants {
@@ -435,8 +436,10 @@ static void check_reasons(struct pass *pass)
 
 /* ---- (vi) ---- */
 
+/* A PodGroup, or a sub-group of one. */
 struct gang {
-    const json_t *group;
+    char *name; /* for people */
+    int64_t min;
     int64_t n_running; /* before this cycle */
     int64_t n_bound;
     int64_t n_succeeded;
@@ -457,49 +460,92 @@ static void count_member(struct pass *pass, struct gang *gang, const json_t *pod
         gang->n_free++;
 }
 
-static void gang_key(const json_t *pod, char buffer[520])
+static void gang_key(const json_t *pod, const struct maar_sub_group *sub_group, char buffer[1040])
 {
-    snprintf(buffer, 520, "%.250s/%.250s", maar_document_namespace(pod),
-             maar_document_pod_group(pod));
+    snprintf(buffer, 1040, "%.250s/%.250s%s%s", maar_document_namespace(pod),
+             maar_document_pod_group(pod), sub_group ? " sub-group " : "",
+             sub_group ? sub_group->name : "");
 }
 
-static void check_gangs(struct pass *pass)
+/* The sub-group in which a pod is bound whole; Volcano does not see to that. */
+static bool whole_sub_group(const struct pass *pass, const json_t *group, const json_t *pod,
+                            struct maar_sub_group *ret)
+{
+    return !pass->owner->conf->compatibility_volcano &&
+           promises(pass->owner, "gang", MAAR_ENABLE_SUB_JOB_READY) &&
+           maar_sub_group_find(group, pod, ret);
+}
+
+static void watch_gang(struct maar_map *gangs, const char *key, int64_t min)
+{
+    if (maar_map_find(gangs, key))
+        return;
+    struct gang *gang = maar_calloc(1, sizeof *gang);
+    gang->name = maar_strdup(key);
+    gang->min = min;
+    maar_map_set(gangs, key, gang);
+}
+
+/* Those that got a binding. */
+static struct maar_map *find_gangs(struct pass *pass)
 {
     struct maar_map *gangs = maar_map_create();
-    char key[520];
+    struct maar_sub_group sub_group;
+    char key[1040];
     for (size_t i = 0; i < pass->n_binds; i++) {
         const json_t *pod = bound_pod(pass, &pass->binds[i]);
         const json_t *group = pod ? group_of(pass, pod) : NULL;
         if (!group)
             continue;
-        gang_key(pod, key);
-        if (!maar_map_find(gangs, key)) {
-            struct gang *gang = maar_calloc(1, sizeof *gang);
-            gang->group = group;
-            maar_map_set(gangs, key, gang);
-        }
+        gang_key(pod, NULL, key);
+        watch_gang(gangs, key, maar_document_int(group, "spec.minMember", 0));
+        if (!whole_sub_group(pass, group, pod, &sub_group))
+            continue;
+        gang_key(pod, &sub_group, key);
+        watch_gang(gangs, key, sub_group.size);
     }
+    return gangs;
+}
+
+static void count_members(struct pass *pass, const struct maar_map *gangs)
+{
     const struct maar_object *object;
+    struct maar_sub_group sub_group;
+    char key[1040];
     size_t at = 0;
     while (maar_map_n(gangs) > 0 && (object = maar_collection_next(pass->owner->pods, &at))) {
-        gang_key(object->document, key);
+        const json_t *pod = object->document;
+        gang_key(pod, NULL, key);
         struct gang *gang = maar_map_find(gangs, key);
+        if (!gang)
+            continue;
+        count_member(pass, gang, pod);
+        const json_t *group = group_of(pass, pod);
+        if (!group || !whole_sub_group(pass, group, pod, &sub_group))
+            continue;
+        gang_key(pod, &sub_group, key);
+        gang = maar_map_find(gangs, key);
         if (gang)
-            count_member(pass, gang, object->document);
+            count_member(pass, gang, pod);
     }
+}
+
+static void check_gangs(struct pass *pass)
+{
+    struct maar_map *gangs = find_gangs(pass);
+    count_members(pass, gangs);
     void *value;
-    at = 0;
+    size_t at = 0;
     while (maar_map_next(gangs, &at, NULL, NULL, &value)) {
         struct gang *gang = value;
-        int64_t min = maar_document_int(gang->group, "spec.minMember", 0);
         int64_t placed = gang->n_bound + gang->n_succeeded;
         if (pass->owner->conf->compatibility_volcano)
             placed += gang->n_free;
-        if (gang->n_running == 0 && placed < min)
+        if (gang->n_running == 0 && placed < gang->min)
             maar_violations_add(pass->violations, pass->cycle, "vi",
-                                "PodGroup %s/%s: %lld of minimum %lld are bound",
-                                maar_document_namespace(gang->group),
-                                maar_document_name(gang->group), (long long)placed, (long long)min);
+                                "PodGroup %s: %lld of minimum %lld are bound", gang->name,
+                                (long long)placed, (long long)gang->min);
+        free(gang->name);
         free(gang);
     }
     maar_map_destroy(gangs);

@@ -362,7 +362,8 @@ static int read_group_spec(const struct maar_field *field, const json_t *entry, 
         json_object_set_new(spec, "priorityClassName", json_string(priority));
     if (resources)
         json_object_set_new(spec, "minResources", resources);
-    return read_min_task(field, entry, spec, err);
+    int rc = maar_shorthand_sub_groups(field, entry, spec, err);
+    return rc < 0 ? rc : read_min_task(field, entry, spec, err);
 }
 
 /* A group of which a pod runs already has been let in before. */
@@ -396,10 +397,10 @@ static int expand_group_pods(struct maar_shorthand *out, const struct maar_field
 static int expand_pod_group(struct maar_shorthand *out, const struct maar_field *field,
                             const json_t *entry, struct maar_error *err)
 {
-    static const char *const known[] = {"name",     "namespace",    "queue",    "min",
-                                        "minTask",  "minResources", "priority", "phase",
-                                        "labels",   "annotations",  "pods",     "created",
-                                        "metadata", "spec",         NULL};
+    static const char *const known[] = {"name",     "namespace",    "queue",     "min",
+                                        "minTask",  "minResources", "priority",  "phase",
+                                        "labels",   "annotations",  "pods",      "created",
+                                        "metadata", "spec",         "subGroups", NULL};
     struct maar_shorthand_group group = {NULL, "default", NULL};
     const char *phase = NULL;
     json_t *metadata = NULL, *pods = NULL;

@@ -39,6 +39,9 @@ int maar_shorthand_created(const struct maar_shorthand *out, const struct maar_f
 /* The keys of an entry that describe pods, as a PodTemplateSpec, new. */
 int maar_shorthand_template(const struct maar_field *field, const json_t *entry,
                             json_t **ret_template, struct maar_error *err);
+/* `subGroups:` of a group as spec.subGroupPolicy. */
+int maar_shorthand_sub_groups(const struct maar_field *field, const json_t *entry, json_t *spec,
+                              struct maar_error *err);
 /* An entry of `pods:`; group NULL outside a group. */
 int maar_shorthand_pod(struct maar_shorthand *out, const struct maar_field *field,
                        const json_t *entry, const struct maar_shorthand_group *group,

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "sim/controller_vcjob.h"
 #include "sim/document.h"
+#include "sim/label_selector.h"
 
 /* ---- parts ---- */
 
@@ -44,46 +45,6 @@ static int check_template(const json_t *template, const char *name, struct maar_
     return 0;
 }
 
-static bool has_value(const json_t *values, const char *text)
-{
-    for (size_t i = 0; i < json_array_size(values); i++) {
-        const char *value = json_string_value(json_array_get(values, i));
-        if (value && text && strcmp(value, text) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool meets(const json_t *expression, const json_t *labels)
-{
-    const char *operator= maar_document_text(expression, "operator");
-    const char *label =
-        json_string_value(json_object_get(labels, maar_document_text(expression, "key")));
-    const json_t *values = json_object_get(expression, "values");
-    if (strcmp(operator, "Exists") == 0)
-        return label != NULL;
-    if (strcmp(operator, "DoesNotExist") == 0)
-        return label == NULL;
-    if (strcmp(operator, "NotIn") == 0)
-        return !has_value(values, label);
-    return has_value(values, label);
-}
-
-static bool selects(const json_t *selector, const json_t *labels)
-{
-    const json_t *expressions = json_object_get(selector, "matchExpressions");
-    const char *key;
-    json_t *value;
-    json_object_foreach (json_object_get(selector, "matchLabels"), key, value) {
-        if (!json_equal(json_object_get(labels, key), value))
-            return false;
-    }
-    for (size_t i = 0; i < json_array_size(expressions); i++)
-        if (!meets(json_array_get(expressions, i), labels))
-            return false;
-    return true;
-}
-
 static int check_selector(const json_t *document, struct maar_error *err)
 {
     const json_t *selector = maar_document_at(document, "spec.selector");
@@ -91,7 +52,7 @@ static int check_selector(const json_t *document, struct maar_error *err)
     if (json_object_size(json_object_get(selector, "matchLabels")) == 0 &&
         json_array_size(json_object_get(selector, "matchExpressions")) == 0)
         return maar_error_set(err, -EINVAL, "spec.selector: Required value");
-    if (selects(selector, labels))
+    if (maar_label_selector_matches(selector, labels))
         return 0;
     maar_autofree char *text = json_dumps(labels, JSON_COMPACT | JSON_SORT_KEYS);
     return maar_error_set(err, -EINVAL,

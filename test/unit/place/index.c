@@ -404,7 +404,7 @@ static char *place_six(const struct maar_plugin *with, bool reference)
         maar_autofree char *name = maar_asprintf("small-%d", i);
         tasks[i] = pod(world, name);
     }
-    maar_place_tasks(statement, job(world, "g"), tasks, 6, 0);
+    maar_place_tasks(statement, job(world, "g"), NULL, tasks, 6, 0);
     struct maar_text text = MAAR_TEXT_INIT;
     for (int i = 0; i < 6; i++)
         maar_text_addf(&text, "%d ", (int)tasks[i]->node);

@@ -232,6 +232,37 @@ static void vi_a_gang_below_its_minimum(void **state)
     expect(fixture, NULL, NULL); /* a runs by now */
 }
 
+/* Three of four are enough for the job, but the two of sub-group 1 belong together. */
+static void vi_a_sub_group_below_its_size(void **state)
+{
+    struct fixture *fixture = *state;
+    add(fixture,
+        "{\"apiVersion\":\"scheduling.volcano.sh/v1beta1\",\"kind\":\"PodGroup\",\"metadata\":{"
+        "\"name\":\"parts\",\"namespace\":\"d\"},\"spec\":{\"queue\":\"wide\",\"minMember\":3,"
+        "\"subGroupPolicy\":[{\"name\":\"p\",\"subGroupSize\":2,\"matchLabelKeys\":[\"part\"],"
+        "\"labelSelector\":{\"matchLabels\":{\"in\":\"yes\"},\"matchExpressions\":[{\"key\":"
+        "\"out\","
+        "\"operator\":\"DoesNotExist\"}]}}]}}");
+    static const char *const names[] = {"a", "b", "c", "d"};
+    for (int i = 0; i < 4; i++) {
+        char text[700];
+        snprintf(text, sizeof text,
+                 "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"%s\","
+                 "\"namespace\":\"d\",\"labels\":{\"part\":\"%d\",\"in\":\"yes\"},\"annotations\":{"
+                 "\"scheduling.k8s.io/group-name\":\"parts\"}},\"spec\":{\"schedulerName\":"
+                 "\"volcano\",\"containers\":[{\"name\":\"m\",\"resources\":{\"requests\":{\"cpu\":"
+                 "\"1\"}}}]},\"status\":{\"phase\":\"Pending\",\"conditions\":[{\"type\":"
+                 "\"PodScheduled\",\"status\":\"False\",\"reason\":\"Unschedulable\"}]}}",
+                 names[i], i / 2);
+        add(fixture, text);
+    }
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(bind(fixture, names[i], "n1"), 201);
+    expect(fixture, "vi", "PodGroup d/parts sub-group p-1: 1 of minimum 2");
+    assert_int_equal(bind(fixture, "d", "n1"), 201);
+    expect(fixture, NULL, NULL);
+}
+
 static void vi_a_failed_binding_is_no_decision_below(void **state)
 {
     struct fixture *fixture = *state;
@@ -331,6 +362,7 @@ int main(void)
         TEST(iv_a_parent_above_capability),
         TEST(v_a_pod_without_reason),
         TEST(vi_a_gang_below_its_minimum),
+        TEST(vi_a_sub_group_below_its_size),
         TEST(vi_a_failed_binding_is_no_decision_below),
         TEST(a_bound_pod_runs_in_the_next_cycle),
         TEST(an_evicted_pod_goes_and_comes_back),
