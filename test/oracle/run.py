@@ -27,7 +27,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FAMILIES = ("gang", "proportion", "drf", "score", "predicates")
+FAMILIES = ("gang", "proportion", "drf", "capacity", "score", "predicates")
 POINTS = ("binds", "pods", "nodes", "evictions", "victims", "phases")
 
 
