@@ -90,8 +90,27 @@ int maar_admission_check_classes(struct maar_store *store, const struct maar_api
     return maar_workload_each_spec(type, document, check_class, store, err);
 }
 
+/* A limit is a request too where there is none of that resource. */
+static void complete_requests(const json_t *containers)
+{
+    for (size_t i = 0; i < json_array_size(containers); i++) {
+        json_t *resources = json_object_get(json_array_get(containers, i), "resources");
+        json_t *limits = json_object_get(resources, "limits");
+        json_t *requests = json_object_get(resources, "requests");
+        if (json_object_size(limits) == 0)
+            continue;
+        if (!json_is_object(requests)) {
+            requests = json_object();
+            json_object_set_new(resources, "requests", requests);
+        }
+        json_object_update_missing(requests, limits);
+    }
+}
+
 static int complete_pod(struct maar_store *store, json_t *pod, struct maar_error *err)
 {
+    complete_requests(maar_document_at(pod, "spec.containers"));
+    complete_requests(maar_document_at(pod, "spec.initContainers"));
     set_default(pod, "status.phase", json_string("Pending"));
     set_default(pod, "spec.schedulerName", json_string("default-scheduler"));
     if (json_array_size(maar_document_at(pod, "spec.schedulingGates")) > 0 &&

@@ -7,8 +7,8 @@
 
 #include "sim/store.h"
 
-/* Completes a new object in place: a pod's phase, scheduler name, priority (from its class) and the
- * condition of a gated pod; a node's allocatable; a queue's state, weight and reclaimable; a Volcano Job's
+/* Completes a new object in place: a pod's phase, scheduler name, priority (from its class), requests (from limits) and
+ * the condition of a gated pod; a node's allocatable; a queue's state, weight and reclaimable; a Volcano Job's
  * queue, minima and names of tasks. What is there stays. -ENOENT when a pod names a priority class that is not there and brings no priority
  * of its own. */
 int maar_admission_complete(struct maar_store *store, const struct maar_api_type *type,
