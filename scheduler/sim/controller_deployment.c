@@ -250,7 +250,10 @@ static void roll(const struct rollout *rollout)
     total = sum(rollout, replicas_of);
     int64_t least = rollout->want - rollout->unavailable;
     int64_t unready = replicas_of(rollout->current) - available_of(rollout->current);
-    shrink(rollout, total - least - (unready > 0 ? unready : 0), true);
+    int64_t spare = total - least - (unready > 0 ? unready : 0);
+    if (spare <= 0)
+        return;
+    shrink(rollout, spare, true);
     shrink(rollout, sum(rollout, available_of) - least, false);
 }
 
