@@ -299,29 +299,30 @@ static int add_edits(struct maar_edits *edits, const struct request *request, co
 }
 
 /* Plays the scenario once more with the edit. */
-static enum maar_tried try_edit(void *context, const char *edit, const char *group)
+static bool try_edit(void *context, const char *edit, const char *group, enum maar_tried *ret_tried)
 {
     struct played *played = context;
     if (played->scenario->manifests.n > MAX_TRIED_OBJECTS || played->n_tried++ >= MAX_TRIES)
-        return MAAR_TRIED_NOT;
+        return true;
     struct maar_edits edits = {0};
     struct maar_simulation_options options = played->request->options;
     struct maar_simulation *simulation = NULL;
-    enum maar_tried tried = MAAR_TRIED_NOT;
     options.edits = &edits;
     options.link = NULL;
     options.progress = NULL;
-    if (add_edits(&edits, played->request, edit) == 0 &&
-        maar_simulation_create(played->scenario, &options, &simulation, NULL) == 0 &&
-        maar_simulation_run(simulation, NULL) == 0) {
+    bool made = add_edits(&edits, played->request, edit) == 0 &&
+                maar_simulation_create(played->scenario, &options, &simulation, NULL) == 0 &&
+                maar_simulation_run(simulation, NULL) == 0;
+    if (made) {
         json_t *report = maar_report_create(simulation);
         struct maar_what_if_run run = {simulation, report};
-        tried = maar_what_if_starts(played->run, run, group) ? MAAR_TRIED_STARTS : MAAR_TRIED_SHORT;
+        *ret_tried =
+            maar_what_if_starts(played->run, run, group) ? MAAR_TRIED_STARTS : MAAR_TRIED_SHORT;
         json_decref(report);
     }
     maar_simulation_destroy(simulation);
     maar_edits_fini(&edits);
-    return tried;
+    return made;
 }
 
 /* Explanations go into the document, or behind the tables. */

@@ -34,9 +34,9 @@ struct run {
 static void try_cures(const struct run *run, struct maar_explained_group *group)
 {
     for (size_t i = 0; group && run->tester && i < group->n_cures; i++)
-        if (group->cures[i].edit)
-            group->cures[i].tried =
-                run->tester->try(run->tester->context, group->cures[i].edit, group->name);
+        if (group->cures[i].edit && !run->tester->try(run->tester->context, group->cures[i].edit,
+                                                      group->name, &group->cures[i].tried))
+            group->cures[i].edit = NULL;
 }
 
 static int explain(const struct run *run, const char *object)

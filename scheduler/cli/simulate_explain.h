@@ -6,16 +6,18 @@
 /* `--explain`: what waits at the end of a run, and why. */
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/text.h"
 #include "engine/explanation.h"
 #include "sim/simulation.h"
 
-/* Plays edits to see whether they let a PodGroup start; NULL: they are not tried. */
+/* Plays edits to see whether they let a PodGroup start; NULL: they are not tried. `try` is false for an edit that cannot
+ * be made, as its object comes in a later cycle only. */
 struct maar_simulate_tester {
     void *context;
-    enum maar_tried (*try)(void *context, const char *edit, const char *group);
+    bool (*try)(void *context, const char *edit, const char *group, enum maar_tried *ret_tried);
 };
 
 /* Explains the objects ("all" stands for every waiting PodGroup) as text and, when map is not NULL, as entries of it by

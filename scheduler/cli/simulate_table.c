@@ -69,6 +69,47 @@ struct waiting {
     const char *message;
 };
 
+/* The PodGroups that have no pods and have not started: object of name to what was last said of it. A controller makes
+ * the pods when its PodGroup is let in, so there is no pod to wait. New reference. */
+static json_t *groups_without_pods(const json_t *report)
+{
+    json_t *map = json_object(), *entry;
+    const char *name;
+    json_object_foreach (json_object_get(report, "podGroups"), name, entry) {
+        const char *phase = text_of(entry, "phase");
+        if (!*phase || strcmp(phase, "Pending") == 0 || strcmp(phase, "Inqueue") == 0)
+            json_object_set_new(map, name, json_string(""));
+    }
+    json_object_foreach (json_object_get(report, "pods"), name, entry) {
+        maar_autofree char *group =
+            maar_asprintf("%.*s/%s", (int)strcspn(name, "/"), name, text_of(entry, "podGroup"));
+        json_object_del(map, group);
+    }
+    const json_t *events = json_object_get(report, "events");
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        const json_t *event = json_array_get(events, i);
+        const char *object = text_of(event, "object");
+        if (strncmp(object, "podgroup/", 9) == 0 && json_object_get(map, object + 9))
+            json_object_set_new(map, object + 9, json_string(text_of(event, "message")));
+    }
+    return map;
+}
+
+static void add_groups_without_pods(const json_t *report, struct maar_table *table)
+{
+    json_t *map = groups_without_pods(report), *message;
+    const char *name;
+    json_object_foreach (map, name, message) {
+        maar_autofree char *cell = maar_asprintf("podgroup %s, no pods yet", name);
+        const char *phase =
+            text_of(json_object_get(json_object_get(report, "podGroups"), name), "phase");
+        maar_table_add(table, cell);
+        maar_table_add(table, *phase ? phase : "Pending");
+        maar_table_add(table, json_string_length(message) ? json_string_value(message) : "-");
+    }
+    json_decref(map);
+}
+
 static void print_waiting(const json_t *report, struct maar_text *out)
 {
     struct maar_map *groups = maar_map_create();
@@ -102,6 +143,7 @@ static void print_waiting(const json_t *report, struct maar_text *out)
         maar_table_add(&table, *waiting->message ? waiting->message : "-");
         free(waiting);
     }
+    add_groups_without_pods(report, &table);
     maar_table_print(&table, "Waiting", out);
     maar_map_destroy(groups);
 }
@@ -188,9 +230,15 @@ void maar_simulate_headline(const json_t *report, struct maar_text *out)
     size_t waiting = n_waiting(report), bound = n_bound(report);
     long long cycles = (long long)json_integer_value(json_object_get(report, "cycles"));
     maar_autofree char *name = maar_simulate_escape(text_of(report, "scenario"), false);
-    maar_text_addf(out, "%s: %lld cycle%s, %zu pod%s bound, %zu evicted, %zu waiting\n", name,
-                   cycles, cycles == 1 ? "" : "s", bound, bound == 1 ? "" : "s",
+    maar_text_addf(out, "%s: %lld cycle%s, %zu pod%s bound, %zu evicted, %zu waiting", name, cycles,
+                   cycles == 1 ? "" : "s", bound, bound == 1 ? "" : "s",
                    json_array_size(json_object_get(report, "evictions")), waiting);
+    json_t *without = groups_without_pods(report);
+    if (json_object_size(without) > 0)
+        maar_text_addf(out, ", %zu PodGroup%s without pods", json_object_size(without),
+                       json_object_size(without) == 1 ? "" : "s");
+    json_decref(without);
+    maar_text_add(out, "\n");
 }
 
 void maar_simulate_table(const json_t *report, struct maar_text *out)

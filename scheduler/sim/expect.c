@@ -234,6 +234,18 @@ static bool mentions(const json_t *condition, const char *text)
            strstr(maar_document_text(condition, "message"), text);
 }
 
+/* What was last said of a PodGroup; "" for nothing. One that is not let in is told in events only. */
+static const char *last_event(const struct check *check, const json_t *group)
+{
+    const struct maar_journal *journal = maar_cluster_journal(check->cluster);
+    maar_autofree char *object =
+        maar_asprintf("podgroup/%s/%s", maar_document_namespace(group), maar_document_name(group));
+    for (size_t i = journal->events.n; i-- > 0;)
+        if (strcmp(journal->events.data[i].object, object) == 0)
+            return journal->events.data[i].message;
+    return "";
+}
+
 static void check_reasons(struct check *check, const json_t *value)
 {
     const char *name;
@@ -242,7 +254,8 @@ static void check_reasons(struct check *check, const json_t *value)
         const json_t *pod = find_pod(check, name);
         const json_t *object = pod ? pod : find_group(check, name);
         const json_t *conditions = maar_document_at(object, "status.conditions");
-        bool found = false;
+        const char *said = pod ? pod_reason(check, name) : last_event(check, object);
+        bool found = !pod && object && strstr(said, json_string_value(text));
         for (size_t i = 0; i < json_array_size(conditions) && !found; i++) {
             const json_t *condition = json_array_get(conditions, i);
             found = mentions(condition, json_string_value(text)) &&
@@ -252,7 +265,7 @@ static void check_reasons(struct check *check, const json_t *value)
             differ(check, "reason %s: there is no such pod or PodGroup", name);
         else if (!found)
             differ(check, "reason %s: expected \"%s\", is \"%s\"", name, json_string_value(text),
-                   pod ? pod_reason(check, name) : "other");
+                   said);
     }
 }
 

@@ -70,6 +70,9 @@ static json_t *report_pod(const json_t *pod)
                               maar_document_text(pod, "spec.nodeName"), "reason",
                               waits ? maar_document_text(condition, "reason") : "", "message",
                               waits ? maar_document_text(condition, "message") : "");
+    const char *group = maar_document_pod_group(pod);
+    if (waits && *group)
+        json_object_set_new(entry, "podGroup", json_string(group));
     const char *nominated = maar_document_text(pod, "status.nominatedNodeName");
     if (waits && *nominated)
         json_object_set_new(entry, "nominatedNode", json_string(nominated));
