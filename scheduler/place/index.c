@@ -250,6 +250,8 @@ static void set_score(struct maar_session *session, struct class_index *index,
     for (uint32_t i = 0; i < index->n_terms; i++) {
         const struct term *term = &index->terms[i];
         int64_t raw = raw_of(term, slot);
+        if (raw == MAAR_RAW_NONE)
+            continue;
         batch += raw == term->min[tier] ? term->of_min[tier] : worth(term, task, raw, tier);
     }
     index->score[slot] = maar_total_score(session, index->node_sum[slot], batch);
@@ -261,6 +263,8 @@ static void find_extremes(struct class_index *index, struct term *term, uint32_t
     term->n_min[tier] = term->n_max[tier] = 0;
     for (uint32_t i = 0; i < heap->n; i++) {
         int64_t raw = raw_of(term, heap->slots[i]);
+        if (raw == MAAR_RAW_NONE)
+            continue;
         if (term->n_min[tier] == 0 || raw < term->min[tier]) {
             term->min[tier] = raw;
             term->n_min[tier] = 0;
@@ -282,7 +286,7 @@ static void rescore(struct maar_session *session, struct class_index *index,
     for (uint32_t i = 0; i < index->n_terms; i++) {
         struct term *term = &index->terms[i];
         find_extremes(index, term, tier);
-        if (heap->n > 0)
+        if (term->n_min[tier] > 0)
             term->of_min[tier] = worth(term, task, term->min[tier], tier);
     }
     for (uint32_t i = 0; i < heap->n; i++)
@@ -297,6 +301,8 @@ static bool count_member(struct class_index *index, uint32_t slot, uint32_t tier
     for (uint32_t i = 0; i < index->n_terms; i++) {
         struct term *term = &index->terms[i];
         int64_t raw = raw_of(term, slot);
+        if (raw == MAAR_RAW_NONE)
+            continue;
         if (joins) {
             bool first = term->n_min[tier] == 0;
             moved |= first || raw < term->min[tier] || raw > term->max[tier];
@@ -634,13 +640,16 @@ static bool keeps_extremes(const struct class_index *index, uint32_t tier, const
 {
     for (uint32_t i = 0; i < index->n_terms; i++) {
         const struct term *term = &index->terms[i];
-        int64_t min = raw_of(term, nodes[0]), max = min;
-        for (size_t k = 1; k < n; k++) {
+        int64_t min = INT64_MAX, max = INT64_MIN;
+        for (size_t k = 0; k < n; k++) {
             int64_t raw = raw_of(term, nodes[k]);
+            if (raw == MAAR_RAW_NONE)
+                continue;
             min = raw < min ? raw : min;
             max = raw > max ? raw : max;
         }
-        if (min != term->min[tier] || max != term->max[tier])
+        bool any = min <= max;
+        if (any && (min != term->min[tier] || max != term->max[tier]))
             return false;
     }
     return true;

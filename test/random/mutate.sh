@@ -22,7 +22,7 @@ ledger-used-without-total | scheduler/model/ledger.c | s/add(&world->total_used\
 ledger-subtree-of-itself | scheduler/model/ledger.c | s/for (struct maar_queue \*up = &queue->view; up; up = up->parent)/for (struct maar_queue *up = \&queue->view; up; up = NULL)/
 ledger-best-effort-for-ever | scheduler/model/ledger.c | s/role->n_pending_best_effort += (uint32_t)sign;/role->n_pending_best_effort += sign > 0;/
 undo-forgets-the-place | scheduler/model/ledger.c | s/entry->node, entry->node_at);/entry->node, UINT32_MAX);/
-undo-forgets-phases | scheduler/model/ledger.c | s/entry->job->phase = entry->status;/(void)0;/
+undo-forgets-phases | scheduler/model/ledger.c | s/maar_job_set_phase(world, maar_job_entry(entry->job), entry->status);/(void)0;/
 binding-lost-to-stale-news | scheduler/model/tasks.c | s/if (task->assumed \&\& !\*pod->node_name/if (false \&\& !*pod->node_name/
 refused-binding-keeps-room | scheduler/model/world.c | s/if (ok || !task->assumed)/if (true || ok || !task->assumed)/
 late-node-forgets-pods | scheduler/model/nodes.c | s/settle_waiting(world, record->name, slot);/(void)0;/
@@ -49,12 +49,12 @@ tally-keeps-its-least | scheduler/model/tally.c | s/^        tally->least_stale 
 tally-counts-who-leaves | scheduler/model/tasks.c | s/maar_tallies_recount(world, task);/(void)0;/
 tally-outlives-labels | scheduler/model/namespaces.c | s/maar_tallies_drop(world);/(void)0;/
 key-read-for-ever | scheduler/model/world.c | s/maar_projection_prepare(world);/(void)0;/
-index-skips-load-filters | scheduler/place/index.c | 0,/maar_run_filters(session, task, \&slot, 1, \&fit, MAAR_FILTER_LOAD);/s//(void)0;/
+index-skips-load-filters | scheduler/place/index.c | s/maar_run_filters(session, task, place->nodes, n_room, place->fit, MAAR_FILTER_LOAD);/(void)0;/
 late-filters-skipped | scheduler/place/index.c | s/^    maar_run_filters(session, task, place->nodes, heap->n, place->fit, MAAR_FILTER_LATE);/    (void)0;/
 late-scores-skipped | scheduler/place/index.c | s/} else if (is_late(use) \&\& maar_score_applies(use, task)) {/} else if (false) {/
-late-scores-among-all | scheduler/place/index.c | s/if (min != term->min\[tier\] || max != term->max\[tier\])/if (min > max)/
-index-keeps-old-scores | scheduler/place/index.c | s/if (old != TIER_NONE \&\& (old != next || facts)) {/if (old == next \&\& !facts) return; if (old != TIER_NONE \&\& (old != next || facts)) {/
-index-forgets-extremes | scheduler/place/index.c | s/if (dirty\[t\])/if (false)/
+late-scores-among-all | scheduler/place/index.c | s/if (any \&\& (min != term->min\[tier\] || max != term->max\[tier\]))/if (!any)/
+index-keeps-old-scores | scheduler/place/index.c | 0,/^        index->node_sum\[slot\] = place->node_sum\[i\];/s//        (void)0;/
+index-forgets-extremes | scheduler/place/index.c | s/if (change->dirty\[t\])/if (false)/
 index-ties-by-slot | scheduler/place/index.c | 0,/return rank\[l\] < rank\[r\];/s//return l > r;/
 index-later-room-is-now | scheduler/place/index.c | s/? 0 : 1;$/? 0 : 0;/
 gang-in-parts | plugins/gang.c | s/^           maar_job_is_ready(job);/           true;/

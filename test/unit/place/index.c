@@ -2,8 +2,8 @@
  * Copyright The maar Authors */
 
 /* The class indexes against the plain path: after whatever happens to nodes and tasks both choose the same node. The
- * hooks are made by hand: a filter of static facts, one of load, a score of load whose answer rises and falls, and two
- * normalised ones. */
+ * hooks are made by hand: a filter of static facts, one of load, a score of load whose answer rises and falls, two
+ * normalised ones, and a filter and a score that look at other nodes. */
 
 #include <math.h>
 
@@ -66,7 +66,8 @@ static void label_raw(void *self, const struct maar_view *view, const struct maa
     for (size_t i = 0; i < n; i++) {
         const struct maar_node_facts *facts = &view->nodes->facts[nodes[i]];
         for (uint32_t k = 0; k < facts->n_labels; k++)
-            out[i] += strtol(facts->labels[k].value, NULL, 10);
+            out[i] = *facts->labels[k].value == '-' ? MAAR_RAW_NONE
+                                                    : strtol(facts->labels[k].value, NULL, 10);
     }
 }
 
@@ -138,17 +139,77 @@ static const struct maar_plugin plugin = {
     .hooks = {.filters = filters, .n_filters = 2, .scores = scores, .n_scores = 3},
 };
 
+/* ---- hooks that look at other nodes ---- */
+
+/* Pods on the nodes three slots away. */
+static uint32_t n_around(const struct maar_view *view, uint32_t node)
+{
+    uint32_t n = 0;
+    for (uint32_t slot = node % 3; slot < view->nodes->n_slots; slot += 3)
+        n += slot != node ? view->nodes->n_tasks[slot] : 0;
+    return n;
+}
+
+static bool is_surrounded(void *self, const struct maar_view *view, const struct maar_task *task,
+                          uint32_t node)
+{
+    (void)self;
+    (void)task;
+    return n_around(view, node) > 4;
+}
+MAAR_FILTER_EACH(around_fit, is_surrounded, MAAR_FIT_UNSCHEDULABLE)
+
+/* The small ones ask nobody. */
+static bool around_skip(void *self, const struct maar_view *view, const struct maar_task *task)
+{
+    (void)self;
+    (void)view;
+    return task->cls->request.v[MAAR_DIM_CPU] == 500;
+}
+
+/* Relative to the fullest candidate; nobody around has no part. */
+static void around_raw(void *self, const struct maar_view *view, const struct maar_task *task,
+                       const uint32_t *nodes, size_t n, int64_t *out)
+{
+    (void)self;
+    (void)task;
+    int64_t most = 0;
+    for (size_t i = 0; i < n; i++)
+        most = n_around(view, nodes[i]) > most ? n_around(view, nodes[i]) : most;
+    for (size_t i = 0; i < n; i++)
+        out[i] = n_around(view, nodes[i]) ? most - n_around(view, nodes[i]) : MAAR_RAW_NONE;
+}
+
+static const struct maar_filter late_filter[] = {
+    {.name = "Around",
+     .subject = MAAR_SUBJECT_CLASS,
+     .node = MAAR_NODE_STATIC | MAAR_NODE_LOAD | MAAR_NODE_OTHERS,
+     .fit = around_fit,
+     .skip = around_skip}};
+static const struct maar_score late_score[] = {
+    {.name = "Around",
+     .phase = MAAR_SCORE_BATCH,
+     .subject = MAAR_SUBJECT_CLASS,
+     .node = MAAR_NODE_STATIC | MAAR_NODE_LOAD | MAAR_NODE_OTHERS,
+     .raw = around_raw,
+     .normalise = label_normalise,
+     .skip = around_skip}};
+static const struct maar_plugin late[] = {
+    {MAAR_PLUGIN_HEADER, .name = "filter", .hooks = {.filters = late_filter, .n_filters = 1}},
+    {MAAR_PLUGIN_HEADER, .name = "score", .hooks = {.scores = late_score, .n_scores = 1}},
+};
+
 /* ---- a world that changes ---- */
 
 static void renew_node(uint32_t i)
 {
     maar_autofree char *name = maar_asprintf("n%u", i);
     struct maar_record *record = make_node(name, 500 * (int64_t)(1 + below(8)), 8 * GI);
-    static const char *const values[] = {"0", "1", "1", "7"};
+    static const char *const values[] = {"0", "1", "1", "7", "-"};
     static const struct maar_taint taints[2] = {{"a", "", MAAR_EFFECT_PREFER_NO_SCHEDULE},
                                                 {"b", "", MAAR_EFFECT_PREFER_NO_SCHEDULE}};
     if (below(2))
-        set_labels(record, &record->node.n_labels, &record->node.labels, "rank", values[below(4)]);
+        set_labels(record, &record->node.n_labels, &record->node.labels, "rank", values[below(5)]);
     record->node.n_taints = below(3);
     record->node.taints = maar_arena_calloc(record->arena, 2, sizeof taints[0]);
     memcpy(record->node.taints, taints, sizeof taints);
@@ -275,6 +336,21 @@ static void index_chooses_what_the_scan_chooses(void **state)
     (void)state;
     for (uint32_t seed = 1; seed <= 40; seed++)
         live_through(seed);
+}
+
+/* With a filter, a score, and both. */
+static void index_asks_late_what_looks_at_other_nodes(void **state)
+{
+    for (int which = 1; which < 4; which++) {
+        if (which & 1)
+            fake_list(policy, 1, &late[0], EVERY_HOOK, NULL);
+        if (which & 2)
+            fake_list(policy, 0, &late[1], EVERY_HOOK, NULL);
+        for (uint32_t seed = 200; seed < 240; seed++)
+            live_through(seed);
+        teardown(state);
+        setup(state);
+    }
 }
 
 static void index_takes_no_score_that_is_no_number(void **state)
@@ -545,6 +621,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(index_chooses_what_the_scan_chooses),
+        TEST(index_asks_late_what_looks_at_other_nodes),
         TEST(index_takes_no_score_that_is_no_number),
         TEST(score_that_is_no_number_counts_as_none),
         TEST(index_serves_only_policies_that_it_can_keep),

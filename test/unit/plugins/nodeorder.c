@@ -304,7 +304,7 @@ static void begin_zones(const char *key, uint32_t n)
 {
     begin_with(key, "2");
     for (uint32_t i = 0; i < n; i++) {
-        char name[8], zone[8];
+        char name[16], zone[16];
         snprintf(name, sizeof name, "n%u", i);
         snprintf(zone, sizeof zone, "z%u", i);
         fake_node(f, name, 64000, 256 * GI, 110, 0);

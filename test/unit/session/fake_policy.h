@@ -44,11 +44,13 @@ static inline void fake_list(struct maar_policy *policy, size_t tier_at,
         policy->filters =
             maar_realloc(policy->filters, policy->n_filters + 1, sizeof *policy->filters);
         policy->filters[policy->n_filters++] = (struct maar_filter_use){instance, filter};
+        policy->has_late |= (filter->node & MAAR_NODE_OTHERS) != 0;
     }
     for (size_t i = 0; i < plugin->hooks.n_scores; i++) {
         const struct maar_score *score = &plugin->hooks.scores[i];
         policy->scores = maar_realloc(policy->scores, policy->n_scores + 1, sizeof *policy->scores);
         policy->scores[policy->n_scores++] = (struct maar_score_use){instance, score};
+        policy->has_late |= (score->node & MAAR_NODE_OTHERS) != 0;
     }
 }
 
