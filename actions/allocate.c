@@ -37,6 +37,7 @@ struct work {
     struct part *parts; /* one a sub-job */
     size_t n_parts;
     struct maar_heap heap; /* parts that have not had all their turns */
+    bool gates_asked;
 };
 
 struct run {
@@ -57,7 +58,8 @@ static void *allocate(size_t n, size_t size)
     return p;
 }
 
-/* Members that ask for nothing are backfill's business; gated ones wait for their gates. */
+/* Members that ask for nothing are backfill's business; gated ones wait for their gates, but that of the queue may
+ * be opened here. */
 static bool is_eligible(const struct maar_task *task, bool best_effort)
 {
     if (task->status != MAAR_TASK_PENDING || task->cls->best_effort != best_effort)
@@ -197,6 +199,24 @@ static bool enters(struct run *run, const struct maar_job *job)
     return run->host->job_valid(run->session, job);
 }
 
+/* Once a session, before the job's first turn: what it opens keeps its room from those that come later. */
+static void open_gates(struct run *run, const struct maar_job *job)
+{
+    struct work *work = &run->works[job->slot];
+    if (!run->view->queue_admission || work->gates_asked)
+        return;
+    work->gates_asked = true;
+    const struct maar_task **tasks = allocate(job->n_tasks, sizeof *tasks);
+    size_t n = 0;
+    for (size_t i = 0; i < work->sheet.n; i++)
+        tasks[n++] = work->sheet.tasks[i];
+    for (size_t p = 0; p < work->n_parts; p++)
+        for (size_t i = 0; i < work->parts[p].sheet.n; i++)
+            tasks[n++] = work->parts[p].sheet.tasks[i];
+    run->host->open_gates(run->session, job, tasks, n);
+    free((void *)tasks);
+}
+
 static void collect(struct run *run)
 {
     const struct maar_view *view = run->view;
@@ -206,8 +226,12 @@ static void collect(struct run *run)
     run->works = allocate(run->n_job_slots, sizeof *run->works);
     for (uint32_t i = 0; i < view->n_waiting; i++) {
         const struct maar_job *job = view->waiting[i];
-        if (enters(run, job) && fill_work(run, job, &run->works[job->slot]))
+        if (!enters(run, job))
+            continue;
+        if (fill_work(run, job, &run->works[job->slot]))
             maar_turns_add_job(&run->turns, job);
+        else
+            open_gates(run, job);
     }
 }
 
@@ -403,6 +427,7 @@ static void serve(struct run *run, const struct maar_job *job)
     if (maar_turns_has_barriers(&run->turns, job->queue) &&
         !maar_turns_may_try(&run->turns, job, asked_by(&run->works[job->slot])))
         return;
+    open_gates(run, job);
     bool served = job->n_sub_jobs > 0 ? take_turn_by_parts(run, job) : take_turn(run, job);
     if (!served)
         maar_turns_refused(&run->turns, job);

@@ -98,6 +98,11 @@ struct maar_action_host {
     uint64_t (*lacked)(void *session, const struct maar_job *job);
     /* The job is not tried in this session, for this reason. Copied. */
     void (*pass_over)(void *session, const struct maar_job *job, const char *reason);
+    /* Between statements, with the feature gate SchedulingGatesQueueAdmission: those of the job's waiting tasks, in
+     * the given order, that only the gate of their queue holds back and for which the queue has room are sent out to
+     * lose it, and keep that room. None is while the queue has no room for as many as the gang needs. */
+    void (*open_gates)(void *session, const struct maar_job *job,
+                       const struct maar_task *const *tasks, size_t n);
 };
 
 struct maar_action {

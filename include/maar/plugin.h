@@ -350,6 +350,8 @@ struct maar_hooks {
     void (*on_allocate)(void *self, const struct maar_view *view, const struct maar_task *task);
     void (*on_deallocate)(void *self, const struct maar_view *view, const struct maar_task *task);
     void (*on_enqueued)(void *self, const struct maar_view *view, const struct maar_job *job);
+    /* Room in its queue is kept for a Pending task until it is allocated: its gate is being opened. */
+    void (*on_room_kept)(void *self, const struct maar_view *view, const struct maar_task *task);
     void (*on_change)(void *self, enum maar_change_kind kind, uint32_t slot); /* between sessions */
 };
 

@@ -251,7 +251,10 @@ struct maar_task {
     bool preemptable;     /* volcano.sh/preemptable, true when unset */
     bool gated;           /* spec.schedulingGates is not empty */
     bool only_queue_gate; /* its only gate is scheduling.volcano.sh/queue-allocation-gate */
-    bool ours;            /* spec.schedulerName is one of this scheduler's */
+    bool
+        asks_queue_gate; /* annotation of that name is "true": asks its queue before the gate goes */
+    bool gate_opened;    /* the removal of that gate was sent; gated until it is seen */
+    bool ours;           /* spec.schedulerName is one of this scheduler's */
     int64_t created_ns;
     int64_t order_index; /* number after the last '-' of a name with three parts or more, else -1 */
     uint32_t role_slot;  /* index in job->roles, UINT32_MAX without a job */
@@ -606,8 +609,9 @@ struct maar_view {
     const int64_t *total_used;        /* row: sum of used over live nodes; follows the session */
     uint64_t total_present;           /* dimensions that some node offers */
     int64_t now_ns;
-    const char *uid;    /* of the session */
-    bool compatibility; /* `compatibility: volcano`: reproduce its quirks */
+    const char *uid;      /* of the session */
+    bool compatibility;   /* `compatibility: volcano`: reproduce its quirks */
+    bool queue_admission; /* feature gate SchedulingGatesQueueAdmission is on */
     /* Topology keys in the terms of pods that have pod (anti-)affinity, each once. */
     uint32_t n_affinity_keys;
     const char *const *affinity_keys;

@@ -37,6 +37,13 @@ static void add_request(int64_t *row, uint64_t *present, const struct maar_class
     *present |= cls->request.present;
 }
 
+static void add_kept(struct maar_capacity_account *account, const struct maar_class *cls,
+                     int64_t times)
+{
+    for (uint32_t d = 0; d < cls->request.n; d++)
+        account->kept[d] += times * cls->request.v[d];
+}
+
 static void open_account(const struct maar_view *view, const struct maar_queue *queue)
 {
     struct maar_capacity_account *account = maar_capacity_account(view, queue);
@@ -70,6 +77,17 @@ static void count_jobs(const struct maar_view *view, const struct maar_queue *qu
     add_sum(&account->inqueue, &sums->waiting, view);
     add_sum(&account->inqueue, &sums->running, view);
     add_sum(&account->elastic, &sums->elastic, view);
+}
+
+/* Room is kept for Pending tasks only. */
+static void count_kept(const struct maar_view *view)
+{
+    for (uint32_t i = 0; i < view->n_waiting && view->queue_admission; i++) {
+        const struct maar_job *job = view->waiting[i];
+        for (uint32_t k = 0; k < job->n_tasks; k++)
+            if (maar_capacity_is_kept(view, job->tasks[k]))
+                add_kept(maar_capacity_account(view, job->queue), job->tasks[k]->cls, 1);
+    }
 }
 
 /* The ledger in which the queue's guarantee is promised; NULL at root and outside the tree. */
@@ -113,6 +131,8 @@ static void roll_up(const struct maar_capacity *self, const struct maar_view *vi
         if (!above)
             continue;
         struct maar_capacity_account *parent = maar_capacity_account(view, above);
+        for (uint32_t d = 0; d < view->dims->n && !view->compatibility; d++)
+            parent->kept[d] += account->kept[d];
         maar_amounts_add(&parent->inqueue, &account->inqueue);
         maar_amounts_add(&parent->elastic, &account->elastic);
     }
@@ -343,6 +363,7 @@ void maar_capacity_open(struct maar_capacity *self, const struct maar_view *view
         open_account(view, view->queues[i]);
         count_jobs(view, view->queues[i], maar_queue_sums(&self->sums, view, view->queues[i]));
     }
+    count_kept(view);
 
     struct tree tree = {.room = view->n_queues};
     tree.queues = calloc(tree.room + 1, sizeof *tree.queues);
@@ -393,6 +414,25 @@ void maar_capacity_move(const struct maar_capacity *self, const struct maar_view
         /* Ledgers of queues have their turn; the cluster's has none. */
         if (up && up == &maar_capacity_session(view)->cluster)
             add_to_ledger(view, up, cls, times);
+    }
+}
+
+bool maar_capacity_is_kept(const struct maar_view *view, const struct maar_task *task)
+{
+    return view->queue_admission && task->status == MAAR_TASK_PENDING && task->asks_queue_gate &&
+           (!task->gated || task->gate_opened);
+}
+
+void maar_capacity_keep(const struct maar_view *view, const struct maar_task *task, int64_t times)
+{
+    if (!task->job || !task->job->queue)
+        return;
+    const struct maar_queue *queue = task->job->queue;
+    for (; queue; queue = view->compatibility ? NULL : maar_capacity_above(view, queue)) {
+        struct maar_capacity_account *account = maar_capacity_account(view, queue);
+        view->host->touch(view->session, account->kept,
+                          task->cls->request.n * sizeof *account->kept);
+        add_kept(account, task->cls, times);
     }
 }
 

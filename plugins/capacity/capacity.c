@@ -23,8 +23,12 @@
  * never run holds nothing at the gate, and a queue within what it deserves passes the gate
  * although siblings have filled the queue above them.
  *
- * Quotas of device classes (dynamic resource allocation) and the gates of queue admission are not
- * part of it yet: deviceclass keys count as plain resources that no pod asks for.
+ * With the feature gate SchedulingGatesQueueAdmission, pods with the annotation
+ * scheduling.volcano.sh/queue-allocation-gate that wait without a gate have their room kept, in
+ * their queue and (not under compatibility) in all above it.
+ *
+ * Quotas of device classes (dynamic resource allocation) are not part of it yet: deviceclass keys
+ * count as plain resources that no pod asks for.
  *
  *     enableHierarchy        false   queues form a tree by spec.parent
  *     ancestorReclaimLevel   0       under compatibility: so many levels above a victim's queue
@@ -172,11 +176,21 @@ static int victim_queue_order(void *self, const struct maar_view *view, const st
 static void on_allocate(void *self, const struct maar_view *view, const struct maar_task *task)
 {
     maar_capacity_move(self, view, task, 1);
+    if (view->queue_admission && task->asks_queue_gate)
+        maar_capacity_keep(view, task, -1);
 }
 
 static void on_deallocate(void *self, const struct maar_view *view, const struct maar_task *task)
 {
     maar_capacity_move(self, view, task, -1);
+    if (maar_capacity_is_kept(view, task))
+        maar_capacity_keep(view, task, 1);
+}
+
+static void on_room_kept(void *self, const struct maar_view *view, const struct maar_task *task)
+{
+    (void)self;
+    maar_capacity_keep(view, task, 1);
 }
 
 static void on_enqueued(void *self, const struct maar_view *view, const struct maar_job *job)
@@ -218,5 +232,6 @@ MAAR_EXPORT const struct maar_plugin maar_plugin = {
             .on_allocate = on_allocate,
             .on_deallocate = on_deallocate,
             .on_enqueued = on_enqueued,
+            .on_room_kept = on_room_kept,
         },
 };

@@ -44,6 +44,9 @@ struct maar_capacity_account {
     struct maar_amounts limit;
     struct maar_amounts inqueue; /* with everything below */
     struct maar_amounts elastic; /* with everything below */
+    /* Room kept for tasks whose gate was or is being opened, with everything below (under
+     * compatibility this queue's own). */
+    int64_t kept[MAAR_MAX_DIMS];
 };
 
 /* The session row. */
@@ -97,6 +100,13 @@ void maar_capacity_open(struct maar_capacity *self, const struct maar_view *view
 /* Adds the request of a task (times is 1 or -1) to its queue and to all above. */
 void maar_capacity_move(const struct maar_capacity *self, const struct maar_view *view,
                         const struct maar_task *task, int64_t times);
+
+/* Whether room is kept for the task until it is allocated (feature gate
+ * SchedulingGatesQueueAdmission). */
+bool maar_capacity_is_kept(const struct maar_view *view, const struct maar_task *task);
+
+/* Keeps room for a task (times is 1), or no longer (-1). */
+void maar_capacity_keep(const struct maar_view *view, const struct maar_task *task, int64_t times);
 
 /* Adds what an admitted job holds to its queue and to all above. */
 void maar_capacity_admit(const struct maar_view *view, const struct maar_job *job);

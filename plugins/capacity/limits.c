@@ -94,15 +94,31 @@ static uint64_t asked_of(const struct maar_resource *request)
     return asked;
 }
 
+/* So many tasks like one that asks. */
+struct asker {
+    const struct maar_resource *request;
+    uint32_t times;
+    bool is_kept; /* room for the one that asks is among what is kept */
+};
+
+/* What the queue holds and keeps for others than the asker. */
+static int64_t taken_of(const struct maar_capacity_account *account, const struct asker *asker,
+                        uint64_t dim)
+{
+    int64_t kept = account->kept[dim] - (asker->is_kept ? asker->request->v[dim] : 0);
+    return account->held.allocated[dim] + (kept > 0 ? kept : 0);
+}
+
 /* Dimensions in which the queue would be above its limit with so many more tasks. */
 static uint64_t above_limit(const struct maar_view *view, const struct maar_queue *queue,
-                            const struct maar_resource *request, uint32_t times)
+                            const struct asker *asker)
 {
     const struct maar_capacity_account *account = maar_capacity_account(view, queue);
+    const struct maar_resource *request = asker->request;
     uint64_t above = 0;
     MAAR_EACH_DIM(d, asked_of(request))
     {
-        int64_t sum = saturated(account->held.allocated[d], request->v[d], times);
+        int64_t sum = saturated(taken_of(account, asker, d), request->v[d], asker->times);
         double used = (double)sum * view->dims->policy_scale[d];
         if (is_limited(view, account, d) && used > account->limit.v[d])
             above |= UINT64_C(1) << d;
@@ -173,11 +189,11 @@ static uint64_t invaded(const struct maar_capacity *self, const struct maar_view
 }
 
 static bool has_room(const struct maar_capacity *self, const struct maar_view *view,
-                     const struct maar_queue *queue, const struct maar_resource *request,
-                     uint32_t times)
+                     const struct maar_queue *queue, const struct asker *asker)
 {
     for (; queue; queue = maar_capacity_above(view, queue))
-        if (above_limit(view, queue, request, times) || invaded(self, view, queue, request, times))
+        if (above_limit(view, queue, asker) ||
+            invaded(self, view, queue, asker->request, asker->times))
             return false;
     return true;
 }
@@ -208,18 +224,22 @@ static void explain_invaded(const struct maar_capacity *self, const struct maar_
 }
 
 static void explain_room(const struct maar_capacity *self, const struct maar_view *view,
-                         const struct maar_queue *queue, const struct maar_resource *request,
+                         const struct maar_queue *queue, const struct asker *asker,
                          struct maar_reasons *reasons)
 {
+    const struct maar_resource *request = asker->request;
     char text[MAAR_CAPACITY_TEXT_BYTES];
     for (; queue; queue = maar_capacity_above(view, queue)) {
         const struct maar_capacity_account *account = maar_capacity_account(view, queue);
-        uint64_t above = above_limit(view, queue, request, 1);
+        uint64_t above = above_limit(view, queue, asker);
         MAAR_EACH_DIM(d, above)
         {
             double scale = view->dims->policy_scale[d];
-            limit_text(view, queue, d, "used", (double)account->held.allocated[d] * scale,
-                       (double)request->v[d] * scale, text);
+            int64_t taken = taken_of(account, asker, d);
+            const char *verb =
+                taken > account->held.allocated[d] ? "used or kept for opened gates" : "used";
+            limit_text(view, queue, d, verb, (double)taken * scale, (double)request->v[d] * scale,
+                       text);
             view->host->reason_add(reasons, text);
             maar_reason_limit(view, queue, d, (double)account->held.allocated[d] * scale,
                               (double)request->v[d] * scale, account->limit.v[d],
@@ -232,18 +252,18 @@ static void explain_room(const struct maar_capacity *self, const struct maar_vie
 
 /* More tasks never fit better than fewer. */
 static uint32_t greatest_room(const struct maar_capacity *self, const struct maar_view *view,
-                              const struct maar_queue *queue, const struct maar_resource *request,
-                              uint32_t want)
+                              const struct maar_queue *queue, const struct asker *asker)
 {
-    uint32_t low = 0, high = want; /* low fit, more than high do not */
-    if (want > 0 && has_room(self, view, queue, request, want))
-        return want;
+    uint32_t low = 0, high = asker->times; /* low fit, more than high do not */
+    if (high > 0 && has_room(self, view, queue, asker))
+        return high;
     while (low + 1 < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (has_room(self, view, queue, request, middle))
-            low = middle;
+        struct asker fewer = *asker;
+        fewer.times = low + (high - low) / 2;
+        if (has_room(self, view, queue, &fewer))
+            low = fewer.times;
         else
-            high = middle;
+            high = fewer.times;
     }
     return low;
 }
@@ -258,9 +278,11 @@ uint32_t maar_capacity_queue_room(void *self, const struct maar_view *view,
             view->host->reason_add(reasons, text);
         return 0;
     }
-    uint32_t room = greatest_room(self, view, queue, &task->cls->request, want);
+    struct asker asker = {&task->cls->request, want, maar_capacity_is_kept(view, task)};
+    uint32_t room = greatest_room(self, view, queue, &asker);
+    asker.times = 1;
     if (room == 0 && want > 0 && reasons)
-        explain_room(self, view, queue, &task->cls->request, reasons);
+        explain_room(self, view, queue, &asker, reasons);
     return room;
 }
 

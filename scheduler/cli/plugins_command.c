@@ -93,6 +93,7 @@ static const struct hook hooks[] = {
     HOOK(on_allocate, "onAllocate", NO_KEY),
     HOOK(on_deallocate, "onDeallocate", NO_KEY),
     HOOK(on_enqueued, "jobEnqueued", MAAR_ENABLE_JOB_ENQUEUED),
+    HOOK(on_room_kept, "onRoomKept", NO_KEY),
     HOOK(on_change, "onChange", NO_KEY),
 };
 

@@ -54,6 +54,7 @@ static const char usage[] =
     "      --shuffle SEED       run a second time with objects in another order; the outcome must\n"
     "                           be the same\n"
     "      --plugins-dir DIR    load custom plugins from there, too\n"
+    "      --feature-gates LIST Name=true,...; wins over the scenario's\n"
     "      --reference          place with the plain path: scan all nodes for each task\n"
     "  -v, --verbose            log; twice for more\n"
     "  -h, --help               this text\n"
@@ -76,6 +77,7 @@ struct request {
     bool shuffles;
     uint64_t seed;
     int64_t last_progress_ns;
+    struct maar_feature_gates features;
     struct maar_simulation_options options;
 };
 
@@ -120,6 +122,19 @@ static int take_edits(struct request *request, const char *value)
     return MAAR_EXIT_INPUT;
 }
 
+static int take_features(struct request *request, const char *value)
+{
+    struct maar_error err = MAAR_ERROR_INIT;
+    struct maar_text unused = MAAR_TEXT_INIT;
+    int rc = maar_feature_gates_parse(&request->features, value, &unused, &err);
+    bool known = unused.n == 0;
+    maar_text_fini(&unused);
+    if (rc < 0 || !known)
+        return complain("--feature-gates", value, "SchedulingGatesQueueAdmission=true or =false");
+    request->options.features = &request->features;
+    return MAAR_EXIT_OK;
+}
+
 enum {
     OPTION_CYCLES = 256,
     OPTION_EXPLAIN,
@@ -128,6 +143,7 @@ enum {
     OPTION_SHUFFLE,
     OPTION_PLUGINS_DIR,
     OPTION_REFERENCE,
+    OPTION_FEATURE_GATES,
 };
 
 static int take_option(struct request *request, int option, const char *value)
@@ -167,6 +183,8 @@ static int take_option(struct request *request, int option, const char *value)
     case OPTION_PLUGINS_DIR:
         request->plugins_dir = value;
         return MAAR_EXIT_OK;
+    case OPTION_FEATURE_GATES:
+        return take_features(request, value);
     case OPTION_REFERENCE:
         request->options.reference = true;
         return MAAR_EXIT_OK;
@@ -189,6 +207,7 @@ static int read_arguments(struct request *request, int argc, char **argv)
         {"via", required_argument, NULL, OPTION_VIA},
         {"shuffle", required_argument, NULL, OPTION_SHUFFLE},
         {"plugins-dir", required_argument, NULL, OPTION_PLUGINS_DIR},
+        {"feature-gates", required_argument, NULL, OPTION_FEATURE_GATES},
         {"reference", no_argument, NULL, OPTION_REFERENCE},
         {"verbose", no_argument, NULL, 'v'},
         {"help", no_argument, NULL, 'h'},

@@ -111,6 +111,8 @@ static int create_engine(struct daemon *daemon, struct maar_error *err)
         .default_queue = options->default_queue,
         .create_queues = true,
         .check = options->check_ledger,
+        .features = options->features,
+        .gate_removal_workers = options->gate_removal_workers,
         .full_retry_ns = FULL_RETRY_NS,
     };
     int r = read_conf(daemon, &engine.conf, err);

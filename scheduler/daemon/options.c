@@ -22,6 +22,7 @@ enum form {
     FORM_INT,
     FORM_NUMBER,
     FORM_DURATION,
+    FORM_FEATURES,
 };
 
 enum group {
@@ -73,6 +74,10 @@ static const struct flag flags[] = {
      "queue of PodGroups that name none (default); made when it is missing", NULL},
     {"plugins-dir", FORM_TEXT, GROUP_SCHEDULING, AT(plugins_dir),
      "folder with plugins of your own (*.so)", NULL},
+    {"feature-gates", FORM_FEATURES, GROUP_SCHEDULING, AT(features),
+     "Name=true,…; read is SchedulingGatesQueueAdmission (false), see docs/user-guide.md", NULL},
+    {"gate-removal-worker-num", FORM_INT, GROUP_SCHEDULING, AT(gate_removal_workers),
+     "200 scheduling gates for each are removed at the same time (5)", NULL},
     {"check-ledger", FORM_BOOL, GROUP_SCHEDULING, AT(check_ledger),
      "recount all sums after each session; for finding bugs", NULL},
 
@@ -107,8 +112,6 @@ static const struct flag flags[] = {
     {"percentage-nodes-to-find", FORM_INT, GROUP_ACCEPTED, NOWHERE, NULL, not_sampled},
     {"node-worker-threads", FORM_INT, GROUP_ACCEPTED, NOWHERE, NULL,
      "nodes are read by one thread, which is enough"},
-    {"gate-removal-worker-num", FORM_INT, GROUP_ACCEPTED, NOWHERE, NULL,
-     "scheduling gates are not removed yet"},
     {"node-selector", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL,
      "not applied yet: every node is used"},
     {"scheduler-sharding-mode", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL,
@@ -117,7 +120,6 @@ static const struct flag flags[] = {
      "sharding is not built yet: every node is used"},
     {"cache-dumper", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, "dumps are not built yet"},
     {"cache-dump-dir", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, "dumps are not built yet"},
-    {"feature-gates", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, "feature gates are not read yet"},
     {"lock-object-namespace", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, no_election},
     {"leader-elect-lease-duration", FORM_DURATION, GROUP_ACCEPTED, NOWHERE, NULL, no_election},
     {"leader-elect-renew-deadline", FORM_DURATION, GROUP_ACCEPTED, NOWHERE, NULL, no_election},
@@ -213,6 +215,21 @@ static int parse_number(const char *value, double *ret_number)
     return end == value || *end || !(*ret_number >= -1e9 && *ret_number <= 1e9) ? -EINVAL : 0;
 }
 
+static int take_features(struct maar_options *options, const struct flag *flag, const char *value,
+                         struct maar_feature_gates *gates, struct maar_error *err)
+{
+    struct maar_text unused = MAAR_TEXT_INIT;
+    int r = maar_feature_gates_parse(gates, value, &unused, err);
+
+    if (r < 0)
+        r = maar_error_wrap(err, r, "--%s", flag->name);
+    else if (unused.n)
+        maar_vec_push(&options->warnings, maar_asprintf("--%s: %s: nothing depends on it here",
+                                                        flag->name, maar_text_get(&unused)));
+    maar_text_fini(&unused);
+    return r;
+}
+
 static int take_value(struct maar_options *options, const struct flag *flag, const char *value,
                       struct maar_error *err)
 {
@@ -242,6 +259,8 @@ static int take_value(struct maar_options *options, const struct flag *flag, con
         return maar_duration_parse(value, out) < 0
                    ? bad_value(flag, value, "a duration such as 1s or 250ms", err)
                    : 0;
+    case FORM_FEATURES:
+        return take_features(options, flag, value, out, err);
     }
     return 0;
 }
@@ -338,6 +357,7 @@ int maar_options_parse(struct maar_options *options, int argc, char **argv, stru
         .kube_api_qps = 2000,
         .kube_api_burst = 2000,
         .max_in_flight = 64,
+        .gate_removal_workers = 5,
         .plugins_dir = "",
         .leader_elect = true,
     };
@@ -372,8 +392,13 @@ void maar_options_fini(struct maar_options *options)
 static void help_group(struct maar_text *out, enum group group, const char *title)
 {
     static const char *const values[] = {
-        [FORM_TEXT] = "TEXT", [FORM_TEXTS] = "NAME", [FORM_BOOL] = "",
-        [FORM_INT] = "N",     [FORM_NUMBER] = "N",   [FORM_DURATION] = "TIME",
+        [FORM_TEXT] = "TEXT",
+        [FORM_TEXTS] = "NAME",
+        [FORM_BOOL] = "",
+        [FORM_INT] = "N",
+        [FORM_NUMBER] = "N",
+        [FORM_DURATION] = "TIME",
+        [FORM_FEATURES] = "NAME=BOOL,…",
     };
 
     maar_text_addf(out, "\n%s\n", title);

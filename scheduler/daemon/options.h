@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "engine/feature_gates.h"
 
 struct maar_options {
     const char *master;
@@ -25,6 +26,8 @@ struct maar_options {
     int64_t kube_api_burst;
     int64_t max_in_flight;
     const char *plugins_dir;
+    struct maar_feature_gates features;
+    int64_t gate_removal_workers;
     bool leader_elect;
     bool check_ledger;
     int64_t verbosity;

@@ -16,6 +16,9 @@
 
 /* With so many bindings unanswered, about two seconds' worth, decisions wait, so that they do not go stale. */
 #define BINDS_IN_FLIGHT_MAX 4096u
+/* Removals of scheduling gates in flight, for each of Volcano's workers, and how many of these there are. */
+#define GATES_PER_WORKER     200u
+#define GATE_REMOVAL_WORKERS 5
 /* Pause before a failed status is written again. */
 #define RETRY_NS MAAR_SECOND_NS
 
@@ -30,12 +33,15 @@ struct maar_engine {
     bool create_queues;
     bool check;
     bool reference;
+    struct maar_feature_gates features;
+    size_t n_gates_max;
     bool synced[MAAR_N_KINDS];
     int64_t full_retry_ns;
     int64_t session_ns; /* when the last session or full retry began */
     bool relevant;      /* something changed since the last session */
     int64_t retry_ns;   /* when to write failed statuses again; 0: nothing failed */
     size_t n_binds_in_flight;
+    size_t n_gates_in_flight;
     size_t n_submitted;
     size_t n_undo_errors;
     size_t n_bad_answers;
@@ -85,6 +91,9 @@ struct maar_engine *maar_engine_create(const struct maar_engine_options *options
     engine->create_queues = options->create_queues;
     engine->check = options->check;
     engine->reference = options->reference;
+    engine->features = options->features;
+    int64_t workers = options->gate_removal_workers;
+    engine->n_gates_max = (size_t)(workers < 1 ? GATE_REMOVAL_WORKERS : workers) * GATES_PER_WORKER;
     engine->full_retry_ns = options->full_retry_ns;
     return engine;
 }
@@ -124,6 +133,7 @@ static void submit(struct maar_engine *engine, struct maar_write *write)
 {
     if (write->kind == MAAR_WRITE_BIND)
         engine->n_binds_in_flight++;
+    engine->n_gates_in_flight += write->kind == MAAR_WRITE_UNGATE;
     maar_world_status_sent(engine->world, write, true);
     engine->n_submitted++;
     engine->backend.ops->submit(engine->backend.self, write);
@@ -230,6 +240,15 @@ static void status_failed(struct maar_engine *engine, const struct maar_delta *d
     }
 }
 
+static void ungate_done(struct maar_engine *engine, const struct maar_delta *delta, bool ok)
+{
+    engine->n_gates_in_flight--;
+    maar_world_ungate_done(engine->world, delta->write->uid, ok);
+    if (ok || delta->code == 404)
+        return;
+    engine->retry_ns = engine->backend.ops->now_ns(engine->backend.self) + RETRY_NS;
+}
+
 static void write_done(struct maar_engine *engine, const struct maar_delta *delta)
 {
     bool ok = delta->code >= 200 && delta->code < 300;
@@ -241,6 +260,9 @@ static void write_done(struct maar_engine *engine, const struct maar_delta *delt
     case MAAR_WRITE_EVICT:
         maar_world_evict_done(engine->world, delta->write->uid, ok || delta->code == 404);
         engine->relevant |= !ok;
+        break;
+    case MAAR_WRITE_UNGATE:
+        ungate_done(engine, delta, ok);
         break;
     case MAAR_WRITE_QUEUE_CREATE:
         if (ok || delta->code == 409)
@@ -291,6 +313,8 @@ static void run_session(struct maar_engine *engine)
     maar_world_expire(engine->world, now_ns);
     struct maar_session session = {.reference = engine->reference,
                                    .check_undo = engine->check,
+                                   .queue_admission = engine->features.queue_admission,
+                                   .n_openable = engine->n_gates_max - engine->n_gates_in_flight,
                                    .component = engine->component};
     maar_session_open(&session, engine->world, engine->policy, engine->place, now_ns);
     maar_host_run_actions(&session);
@@ -446,8 +470,10 @@ bool maar_engine_is_synced(const struct maar_engine *engine)
 
 void maar_engine_look(struct maar_engine *engine, struct maar_session *session)
 {
-    *session = (struct maar_session){
-        .looks = true, .reference = engine->reference, .component = engine->component};
+    *session = (struct maar_session){.looks = true,
+                                     .reference = engine->reference,
+                                     .queue_admission = engine->features.queue_admission,
+                                     .component = engine->component};
     maar_session_open(session, engine->world, engine->policy, engine->place,
                       engine->backend.ops->now_ns(engine->backend.self));
 }

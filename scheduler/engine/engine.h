@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "conf/conf.h"
 #include "engine/backend.h"
+#include "engine/feature_gates.h"
 #include "host/registry.h"
 #include "wire/wire.h"
 
@@ -28,6 +29,9 @@ struct maar_engine_options {
     bool create_queues;        /* root and the default queue when missing */
     bool check;                /* recount the ledger after every session */
     bool reference;            /* place with the plain path: scan all nodes for each task */
+    struct maar_feature_gates features;
+    int64_t
+        gate_removal_workers; /* bounds the removals of gates in flight, 200 for each; below 1: 5 */
     /* While pods wait, everything is tried again at least so often, changed or not: a safety net. 0: never. */
     int64_t full_retry_ns;
 };

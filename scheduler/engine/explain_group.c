@@ -119,11 +119,12 @@ static void ask_gates(struct maar_explaining *explaining)
     const struct maar_job *job = explaining->job;
     struct maar_explained_group *group = explaining->group;
     uint32_t n_faulty = 0;
-    const char *fault = NULL;
+    const char *fault = NULL, *gates = NULL;
     for (uint32_t i = 0; i < job->n_tasks; i++) {
         if (job->tasks[i]->status != MAAR_TASK_PENDING)
             continue;
         group->n_gated += job->tasks[i]->gated;
+        gates = gates ? gates : maar_task_entry(job->tasks[i])->gates;
         if (!maar_task_entry(job->tasks[i])->fault)
             continue;
         n_faulty++;
@@ -138,8 +139,8 @@ static void ask_gates(struct maar_explaining *explaining)
                                n_faulty, fault));
     else
         hold(group, MAAR_GATE_GATED, NULL,
-             maar_arena_printf(explaining->session->arena, "%u of its pods %s scheduling gates",
-                               group->n_gated, group->n_gated == 1 ? "has" : "have"));
+             maar_arena_printf(explaining->session->arena, "%u of its pods %s scheduling gates: %s",
+                               group->n_gated, group->n_gated == 1 ? "has" : "have", gates));
 }
 
 static void ask_actions(struct maar_explaining *explaining)

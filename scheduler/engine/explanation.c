@@ -76,6 +76,15 @@ static const char *outside_text(const struct maar_task_entry *task)
     return NULL;
 }
 
+static const char *gate_text(const struct maar_session *session, const struct maar_task *task)
+{
+    struct maar_text text = MAAR_TEXT_INIT;
+    maar_gate_text(task, session->queue_admission, &text);
+    const char *copy = maar_arena_strdup(session->arena, maar_text_get(&text));
+    maar_text_fini(&text);
+    return copy;
+}
+
 static void explain_pod(struct maar_session *session, const struct maar_task_entry *task,
                         const struct maar_explaining *explaining,
                         struct maar_explanation *explanation)
@@ -101,7 +110,7 @@ static void explain_pod(struct maar_session *session, const struct maar_task_ent
     }
     const char *text = outside_text(task);
     pod->text = text          ? maar_arena_strdup(arena, text)
-                : view->gated ? "it has scheduling gates"
+                : view->gated ? gate_text(session, view)
                               : explaining->probe_text;
     if (!pod->node)
         pod->node = explaining->probe_node;

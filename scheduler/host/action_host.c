@@ -181,6 +181,12 @@ static void pass_over(void *context, const struct maar_job *job, const char *rea
     maar_session_refuse_job(session, job, maar_arena_strdup(session->arena, reason));
 }
 
+static void open_gates(void *context, const struct maar_job *job,
+                       const struct maar_task *const *tasks, size_t n)
+{
+    maar_place_open_gates(context, job, tasks, n);
+}
+
 static const struct maar_action_host action_host = {
     .size = sizeof(struct maar_action_host),
     .host = &maar_session_host,
@@ -213,6 +219,7 @@ static const struct maar_action_host action_host = {
     .release = release,
     .lacked = lacked,
     .pass_over = pass_over,
+    .open_gates = open_gates,
 };
 
 void maar_host_run_actions(struct maar_session *session)

@@ -465,6 +465,7 @@ static void end_conflict(struct send *send)
     case MAAR_WRITE_EVENT:
         finish(send, 200, "");
         break;
+    case MAAR_WRITE_UNGATE:
     case MAAR_WRITE_POD_GROUP_STATUS:
     case MAAR_WRITE_POD_CONDITION:
     case MAAR_WRITE_QUEUE_STATUS:

@@ -26,6 +26,7 @@ static void clear_pod_texts(struct maar_pod_record *pod)
     pod->nominated_node = "";
     pod->group = "";
     pod->role = "";
+    pod->gates = "";
     pod->spec.priority_class = "";
     pod->spec.scheduler_name = "";
     pod->spec.preemption_policy = "";

@@ -76,7 +76,9 @@ struct maar_pod_record {
     int32_t task_priority;
     bool preemptable;
     uint32_t n_gates;
+    const char *gates; /* their names, joined; "" without */
     bool only_queue_gate;
+    bool asks_queue_gate;
     uint32_t n_labels;
     struct maar_label *labels; /* sorted by key */
     uint32_t n_annotations;    /* those that a loaded plugin reads, sorted by key */

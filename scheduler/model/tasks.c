@@ -118,6 +118,7 @@ void maar_task_destroy(struct maar_world *world, struct maar_task_entry *task)
     maar_label_set_unref(world, task->labels);
     maar_world_unintern(world, task->view.ns);
     maar_world_unintern(world, task->view.role);
+    maar_world_unintern(world, task->gates);
     free((void *)(uintptr_t)task->view.uid);
     free((void *)(uintptr_t)task->view.name);
     free(task->fault);
@@ -215,6 +216,15 @@ static bool apply_identity(struct maar_world *world, struct maar_task_entry *tas
     return true;
 }
 
+static void apply_gates(struct maar_world *world, struct maar_task_entry *task,
+                        const struct maar_pod_record *pod)
+{
+    const char *gates = pod->n_gates > 0 ? maar_world_intern(world, pod->gates) : NULL;
+    maar_world_unintern(world, task->gates);
+    task->gates = gates;
+    task->view.gate_opened &= pod->n_gates > 0;
+}
+
 static bool apply_plain(struct maar_world *world, struct maar_task_entry *task,
                         const struct maar_record *record, bool ours)
 {
@@ -225,11 +235,14 @@ static bool apply_plain(struct maar_world *world, struct maar_task_entry *task,
                                               : 1;
     struct maar_task *view = &task->view;
     bool changed = view->priority != priority || view->pod_priority != pod_priority ||
-                   view->preemptable != pod->preemptable || view->ours != ours;
+                   view->preemptable != pod->preemptable || view->ours != ours ||
+                   view->asks_queue_gate != pod->asks_queue_gate;
     maar_sub_jobs_set_priority(world, task, priority);
     view->pod_priority = pod_priority;
     view->preemptable = pod->preemptable;
     view->ours = ours;
+    view->asks_queue_gate = pod->asks_queue_gate;
+    apply_gates(world, task, pod);
     changed |= set_nominated(world, task, pod->nominated_node);
     changed |= maar_text_replace(&task->fault, record->fault);
     return changed;

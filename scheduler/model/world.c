@@ -267,6 +267,13 @@ void maar_world_evict_done(struct maar_world *world, const char *uid, bool ok)
                         task->view.node);
 }
 
+void maar_world_ungate_done(struct maar_world *world, const char *uid, bool ok)
+{
+    struct maar_task_entry *task = maar_world_task(world, uid);
+    if (task && !ok)
+        task->view.gate_opened = false;
+}
+
 void maar_world_reserve(struct maar_world *world, struct maar_task *task, uint32_t node,
                         struct maar_job *payer, int64_t expires_ns)
 {

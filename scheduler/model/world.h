@@ -63,6 +63,7 @@ struct maar_task_entry {
     /* Annotations that plugins merge into the binding, session's arena; NULL: none. */
     struct maar_assignment *assignment;
     const char *waiting_node; /* interned name of a node that has not arrived; NULL */
+    const char *gates;        /* interned: names of its scheduling gates; NULL without */
     char *fault;              /* quarantined: why; NULL when sound */
     /* What the API holds or will hold after the writes in flight: PodScheduled. News of an earlier state that come
      * while one is in flight do not count. */
@@ -340,6 +341,8 @@ void maar_world_set_bind_failed(struct maar_world *world, struct maar_task *task
 /* The answer to a binding: ok confirms nothing yet (the watch does), a failure makes the task Pending again. */
 void maar_world_bind_done(struct maar_world *world, const char *uid, bool ok);
 void maar_world_evict_done(struct maar_world *world, const char *uid, bool ok);
+/* The answer to the removal of a gate: a failure lets the next session send it again. */
+void maar_world_ungate_done(struct maar_world *world, const char *uid, bool ok);
 
 /* A status write about the pod or PodGroup was submitted (sent) or answered. */
 void maar_world_status_sent(struct maar_world *world, const struct maar_write *write, bool sent);

@@ -12,6 +12,7 @@ const char *maar_write_kind_name(enum maar_write_kind kind)
     static const char *const names[MAAR_N_WRITE_KINDS] = {
         [MAAR_WRITE_BIND] = "bind",
         [MAAR_WRITE_EVICT] = "evict",
+        [MAAR_WRITE_UNGATE] = "ungate",
         [MAAR_WRITE_POD_GROUP_STATUS] = "podgroup-status",
         [MAAR_WRITE_POD_CONDITION] = "pod-condition",
         [MAAR_WRITE_QUEUE_STATUS] = "queue-status",
@@ -46,6 +47,7 @@ static void clear_texts(struct maar_write *write)
         write->event.message = "";
         write->event.source = "";
         break;
+    case MAAR_WRITE_UNGATE:
     case MAAR_WRITE_QUEUE_STATUS:
     case MAAR_WRITE_QUEUE_CREATE:
     case MAAR_N_WRITE_KINDS:

@@ -15,6 +15,7 @@
 enum maar_write_kind {
     MAAR_WRITE_BIND,
     MAAR_WRITE_EVICT,
+    MAAR_WRITE_UNGATE, /* takes the queue's scheduling gate off a pod */
     MAAR_WRITE_POD_GROUP_STATUS,
     MAAR_WRITE_POD_CONDITION,
     MAAR_WRITE_QUEUE_STATUS,
@@ -23,7 +24,7 @@ enum maar_write_kind {
     MAAR_N_WRITE_KINDS,
 };
 
-/* "bind", "evict", "podgroup-status", "pod-condition", "queue-status", "queue-create", "event". */
+/* "bind", "evict", "ungate", "podgroup-status", "pod-condition", "queue-status", "queue-create", "event". */
 const char *maar_write_kind_name(enum maar_write_kind kind);
 
 struct maar_write {

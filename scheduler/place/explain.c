@@ -219,3 +219,17 @@ uint32_t maar_explain_count(struct maar_session *session, const struct maar_task
 {
     return count_reasons(session, task, flags, false, reasons);
 }
+
+const char *maar_explain_room(struct maar_session *session, const struct maar_task *task)
+{
+    const struct maar_queue *queue = task->job->queue;
+    struct maar_reasons reasons;
+    maar_reasons_init(&reasons, session->arena);
+    maar_vote_queue_room(session, queue, task, 1, &reasons);
+    const char *text = maar_reasons_join(&reasons);
+    if (!*text)
+        text = maar_arena_printf(session->arena, "queue %s has no room", queue->name);
+    maar_reasons_fini(&reasons);
+    const char *never = maar_explain_never(session, task);
+    return *never ? maar_arena_printf(session->arena, "%s.%s", text, never) : text;
+}

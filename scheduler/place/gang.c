@@ -133,19 +133,6 @@ static struct maar_choice choose(const struct placing *p, const struct maar_task
     return maar_index_choose(p->session, task, p->flags);
 }
 
-static const char *room_text(const struct placing *p, const struct maar_task *task)
-{
-    struct maar_reasons reasons;
-    maar_reasons_init(&reasons, p->session->arena);
-    maar_vote_queue_room(p->session, p->job->queue, task, 1, &reasons);
-    const char *text = maar_reasons_join(&reasons);
-    if (!*text)
-        text = maar_arena_printf(p->session->arena, "queue %s has no room", p->job->queue->name);
-    maar_reasons_fini(&reasons);
-    const char *never = maar_explain_never(p->session, task);
-    return *never ? maar_arena_printf(p->session->arena, "%s.%s", text, never) : text;
-}
-
 static bool has_room(struct placing *p, const struct maar_task *task)
 {
     if ((p->flags & MAAR_PLACE_BEST_EFFORT) || !p->job->queue)
@@ -157,7 +144,7 @@ static bool has_room(struct placing *p, const struct maar_task *task)
     if (!known) {
         p->full.cls = task->cls;
         p->full.n_placed = p->result.n_placed;
-        p->full.text = room_text(p, task);
+        p->full.text = maar_explain_room(p->session, task);
         maar_lacking_room(p->session, p->job, task);
     }
     /* No node was looked at: the role is not marked as failed. */

@@ -82,6 +82,10 @@ const char *maar_gang_sub_job_text(struct maar_session *session,
 void maar_gang_note_slots(struct maar_session *session, const struct maar_job *job,
                           const struct maar_sub_job *sub_job, uint64_t slots, int64_t need);
 
+/* gates.c: the host function open_gates */
+void maar_place_open_gates(struct maar_session *session, const struct maar_job *job,
+                           const struct maar_task *const *tasks, size_t n);
+
 /* gang.c: whatever the nodes, the task cannot be placed now */
 bool maar_place_is_barred(const struct maar_task *task);
 
@@ -128,5 +132,7 @@ uint64_t maar_explain_short(const struct maar_session *session, const struct maa
 /* Why the filters refuse a live node; NULL when they do not. Session's arena. */
 const char *maar_explain_refusal(struct maar_session *session, const struct maar_task *task,
                                  uint32_t slot);
+/* Why the task's queue has no room for it. */
+const char *maar_explain_room(struct maar_session *session, const struct maar_task *task);
 
 #endif

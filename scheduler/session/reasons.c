@@ -244,6 +244,36 @@ static const char *pending_histogram(struct maar_session *session, const struct 
     return histogram(session->arena, items, n);
 }
 
+void maar_gate_text(const struct maar_task *task, bool queue_admission, struct maar_text *out)
+{
+    const struct maar_task_entry *entry = maar_task_entry(task);
+    if (task->gate_opened) {
+        maar_text_add(out, "its scheduling gate is being removed");
+        return;
+    }
+    maar_text_addf(out, "waits for the removal of scheduling gate %s", entry->gates);
+    if (task->only_queue_gate && !queue_admission)
+        maar_text_add(out, ", which the scheduler removes only with feature gate "
+                           "SchedulingGatesQueueAdmission=true");
+    else if (task->only_queue_gate && !task->asks_queue_gate)
+        maar_text_addf(out, ", which the scheduler removes only from pods with annotation %s=true",
+                       entry->gates);
+}
+
+/* Why it was refused a node, else which gates it waits at (Volcano says nothing of them); NULL when it is neither. */
+static const char *refusal(struct maar_session *session, const struct maar_task *task)
+{
+    const char *fit_text = maar_session_task(session, task)->fit_text;
+    if (fit_text || !task->gated || task->status != MAAR_TASK_PENDING ||
+        session->view.compatibility)
+        return fit_text;
+    struct maar_text text = MAAR_TEXT_INIT;
+    maar_gate_text(task, session->queue_admission, &text);
+    const char *copy = maar_arena_strdup(session->arena, maar_text_get(&text));
+    maar_text_fini(&text);
+    return copy;
+}
+
 /* The first task, by order, for which no node fits. */
 static const struct maar_task *first_refused(struct maar_session *session,
                                              const struct maar_job *job)
@@ -251,7 +281,7 @@ static const struct maar_task *first_refused(struct maar_session *session,
     const struct maar_task *first = NULL;
     for (uint32_t i = 0; i < job->n_tasks; i++) {
         const struct maar_task *task = job->tasks[i];
-        if (!maar_session_task(session, task)->fit_text)
+        if (!refusal(session, task))
             continue;
         if (!first || maar_task_compare_default(task, first) < 0)
             first = task;
@@ -269,7 +299,7 @@ static const char *origin(struct maar_session *session, const struct maar_job *j
     if (!refused)
         return "";
     return maar_arena_printf(session->arena, ". Origin reason is %s: %s", refused->name,
-                             maar_session_task(session, refused)->fit_text);
+                             refusal(session, refused));
 }
 
 const char *maar_job_fit_error(struct maar_session *session, const struct maar_job *job,

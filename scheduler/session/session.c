@@ -47,6 +47,7 @@ static void set_view(struct maar_session *session, struct maar_view *view)
     view->n_affinity_keys = (uint32_t)world->affinity_keys.n;
     view->affinity_keys = world->affinity_keys.data;
     view->compatibility = session->policy->conf->compatibility_volcano;
+    view->queue_admission = session->queue_admission;
 }
 
 static void open_instance(struct maar_session *session, struct maar_instance *instance)
@@ -88,18 +89,19 @@ static void project_labels(struct maar_world *world, const struct maar_policy *p
 void maar_session_open(struct maar_session *session, struct maar_world *world,
                        struct maar_policy *policy, struct maar_place *place, int64_t now_ns)
 {
-    bool reference = session->reference, check_undo = session->check_undo;
-    bool looks = session->looks;
-    const char *component = session->component;
-    *session = (struct maar_session){.world = world,
-                                     .policy = policy,
-                                     .place = place,
-                                     .now_ns = now_ns,
-                                     .reference = reference,
-                                     .check_undo = check_undo,
-                                     .looks = looks,
-                                     .component = component ? component : "volcano",
-                                     .action = ""};
+    *session = (struct maar_session){
+        .world = world,
+        .policy = policy,
+        .place = place,
+        .now_ns = now_ns,
+        .reference = session->reference,
+        .check_undo = session->check_undo,
+        .looks = session->looks,
+        .queue_admission = session->queue_admission,
+        .n_openable = session->n_openable,
+        .component = session->component ? session->component : "volcano",
+        .action = "",
+    };
     session->arena = maar_arena_create();
     world->session_number++;
     uint64_t number = world->session_number;

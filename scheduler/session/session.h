@@ -36,6 +36,8 @@ struct maar_session {
     bool check_undo; /* compare hashes around discards */
     bool
         supposing; /* plugins are asked about something else than they think: they report nothing */
+    bool queue_admission; /* feature gate SchedulingGatesQueueAdmission */
+    size_t n_openable;    /* gates that may still be opened by this session */
     struct maar_undo undo;
     struct maar_statement *statement;  /* the open one, NULL */
     MAAR_VEC(struct maar_task *) kept; /* placed by kept statements: given back at close */
@@ -60,7 +62,8 @@ struct maar_assignment {
     struct maar_label *annotations; /* arena */
 };
 
-/* Opens: counts the session, opens the plugins in conf order. The uid is made from the clock and the session's
+/* Opens with the options that stand in `session` (reference, check_undo, queue_admission, n_openable, component):
+ * counts the session, opens the plugins in conf order. The uid is made from the clock and the session's
  * number, so that equal input gives equal output. */
 void maar_session_open(struct maar_session *session, struct maar_world *world,
                        struct maar_policy *policy, struct maar_place *place, int64_t now_ns);
@@ -112,6 +115,7 @@ bool maar_vote_victims(struct maar_session *session, bool reclaim, const struct 
                        const struct maar_task *const *candidates, size_t n, uint64_t *out);
 void maar_vote_on_allocate(struct maar_session *session, const struct maar_task *task);
 void maar_vote_on_deallocate(struct maar_session *session, const struct maar_task *task);
+void maar_vote_on_room_kept(struct maar_session *session, const struct maar_task *task);
 
 /* ---- statements (statement.c) ---- */
 struct maar_statement *maar_statement_begin(struct maar_session *session);
@@ -128,6 +132,8 @@ int maar_statement_place(struct maar_statement *statement, struct maar_task *tas
                          bool pipelined) __attribute__((warn_unused_result));
 int maar_statement_evict(struct maar_statement *statement, struct maar_task *task,
                          const char *reason) __attribute__((warn_unused_result));
+/* Sends the removal of the task's queue gate, which the API tells when it is done; no statement is open. */
+void maar_session_open_gate(struct maar_session *session, struct maar_task *task);
 /* Gives back a task that a kept statement pipelined. */
 void maar_session_release(struct maar_session *session, struct maar_task *task);
 
@@ -154,6 +160,8 @@ const char *maar_reasons_join(const struct maar_reasons *reasons);
 /* What became of a task in this session: wire reason and message, session's arena. */
 void maar_task_reason(struct maar_session *session, const struct maar_task *task,
                       const char **ret_reason, const char **ret_message);
+/* Which scheduling gates a gated task waits for, in words. */
+void maar_gate_text(const struct maar_task *task, bool queue_admission, struct maar_text *out);
 /* "pod group is not ready, 2 Pending, 3 minAvailable; Pending: 2 Unschedulable. Origin reason is …" */
 const char *maar_job_fit_error(struct maar_session *session, const struct maar_job *job,
                                char *buffer, size_t n);

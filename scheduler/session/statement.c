@@ -179,6 +179,15 @@ void maar_statement_keep(struct maar_statement *statement)
     session->statement = NULL;
 }
 
+void maar_session_open_gate(struct maar_session *session, struct maar_task *task)
+{
+    new_write(session, MAAR_WRITE_UNGATE, task);
+    task->gate_opened = true;
+    forget_try(session, task);
+    session->n_openable--;
+    maar_vote_on_room_kept(session, task);
+}
+
 void maar_session_release(struct maar_session *session, struct maar_task *task)
 {
     if (task->status != MAAR_TASK_PIPELINED && task->status != MAAR_TASK_ALLOCATED)

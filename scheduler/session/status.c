@@ -258,8 +258,14 @@ static bool answer(struct maar_session *session, const struct maar_task *task,
         return true;
     }
     if (task->gated) {
-        /* A real server says so itself when the pod is made. */
+        const char *refusal = maar_session_task(session, task)->fit_text;
         *ret_reason = "SchedulingGated";
+        if (refusal && !is_compatible(session)) {
+            *ret_message = maar_arena_printf(session->arena, "Scheduling gate %s stays: %s",
+                                             entry->gates, refusal);
+            return true;
+        }
+        /* A real server says so itself when the pod is made. */
         *ret_message = "Scheduling is blocked due to non-empty scheduling gates";
         return !entry->condition_reason;
     }

@@ -409,3 +409,12 @@ void maar_vote_on_deallocate(struct maar_session *session, const struct maar_tas
             instance->plugin->hooks.on_deallocate(instance->self, &instance->view, task);
     }
 }
+
+void maar_vote_on_room_kept(struct maar_session *session, const struct maar_task *task)
+{
+    for (size_t i = 0; i < session->policy->n_instances; i++) {
+        struct maar_instance *instance = &session->policy->instances[i];
+        if (instance->open && instance->plugin->hooks.on_room_kept)
+            instance->plugin->hooks.on_room_kept(instance->self, &instance->view, task);
+    }
+}

@@ -320,6 +320,8 @@ static int classify(const struct maar_api_target *target, const char *method)
             return MAAR_WRITE_BIND;
         if (removes || (post && strcmp(sub, "eviction") == 0))
             return MAAR_WRITE_EVICT;
+        if (changes && !*sub)
+            return MAAR_WRITE_UNGATE;
         return changes && strcmp(sub, "status") == 0 ? MAAR_WRITE_POD_CONDITION : -1;
     }
     if (strcmp(kind, "PodGroup") == 0)

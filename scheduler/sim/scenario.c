@@ -192,12 +192,33 @@ static int read_times(struct maar_scenario *scenario, const struct maar_field *f
     return 0;
 }
 
+static int read_features(struct maar_scenario *scenario, const struct maar_field *field,
+                         const json_t *spec, struct maar_error *err)
+{
+    json_t *map = NULL;
+    const char *name;
+    const json_t *value;
+    struct maar_field here = maar_field_key(field, "featureGates");
+    if (maar_field_map(field, spec, "featureGates", &map, err) < 0)
+        return -EINVAL;
+    json_object_foreach ((json_t *)map, name, value) {
+        struct maar_field at = maar_field_key(&here, name);
+        bool is_on = false;
+        if (maar_field_bool(&here, map, name, &is_on, err) < 0)
+            return -EINVAL;
+        if (!maar_feature_gates_set(&scenario->features, name, is_on))
+            return maar_field_error(
+                &at, err, "nothing depends on it; expected SchedulingGatesQueueAdmission");
+    }
+    return 0;
+}
+
 static int read_own(struct loader *loader, struct maar_error *err)
 {
     static const char *const known[] = {"apiVersion", "kind", "metadata", "spec", NULL};
     static const char *const known_spec[] = {
-        "conf",     "start",   "period", "cycles", "startDelay", "bindDelay", "terminationDelay",
-        "recreate", "cluster", "steps",  "expect", NULL};
+        "conf",     "start",   "period", "cycles", "startDelay",   "bindDelay", "terminationDelay",
+        "recreate", "cluster", "steps",  "expect", "featureGates", NULL};
     struct maar_scenario *scenario = loader->scenario;
     const struct maar_field *root = &loader->own_field;
     const struct maar_field field = maar_field_key(root, "spec");
@@ -220,6 +241,7 @@ static int read_own(struct loader *loader, struct maar_error *err)
         maar_field_text(&field, spec, "conf", &scenario->conf, err) < 0 ||
         read_times(scenario, &field, spec, err) < 0 ||
         read_delays(scenario, &field, spec, err) < 0 ||
+        read_features(scenario, &field, spec, err) < 0 ||
         maar_field_map(&field, spec, "cluster", &cluster, err) < 0)
         return -EINVAL;
     scenario->conf_field = maar_field_key(&field, "conf");

@@ -7,6 +7,7 @@
  * nothing. */
 
 #include "base/vec.h"
+#include "engine/feature_gates.h"
 #include "sim/cluster.h"
 #include "sim/field.h"
 
@@ -73,6 +74,7 @@ struct maar_scenario {
     unsigned bind_delay;
     unsigned termination_delay;
     bool recreate;
+    struct maar_feature_gates features;
     MAAR_VEC(struct maar_scenario_manifest) manifests;
     MAAR_VEC(struct maar_scenario_step) steps; /* by cycle */
     MAAR_VEC(struct maar_scenario_expect) expects;

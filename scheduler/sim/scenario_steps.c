@@ -168,8 +168,8 @@ static int read_verb(const struct maar_field *field, const json_t *entry, int *r
     const char *nearest = maar_text_nearest(verb, names);
     struct maar_field at = maar_field_key(field, "verb");
     return maar_field_error(&at, err,
-                            "\"%.40s\" is none of bind, evict, podgroup-status, pod-condition, "
-                            "queue-status, queue-create, event%s%s%s",
+                            "\"%.40s\" is none of bind, evict, ungate, podgroup-status, "
+                            "pod-condition, queue-status, queue-create, event%s%s%s",
                             verb, nearest ? "; did you mean " : "", nearest ? nearest : "",
                             nearest ? "?" : "");
 }

@@ -218,6 +218,8 @@ static int start_scheduler(struct maar_simulation *simulation, struct maar_error
         .create_queues = true,
         .check = true,
         .reference = simulation->options.reference,
+        .features = simulation->options.features ? *simulation->options.features
+                                                 : simulation->scenario->features,
     };
     disconnect(simulation);
     int rc = connect_backend(simulation, err);

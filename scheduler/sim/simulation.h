@@ -30,11 +30,12 @@ struct maar_simulation_link {
 };
 
 struct maar_simulation_options {
-    const struct maar_registry *registry; /* outlives the simulation */
-    const char *conf_text;                /* wins over the scenario's; NULL: none */
-    const char *conf_path;                /* where it comes from */
-    unsigned cycles;                      /* 0: the scenario's */
-    const struct maar_edits *edits;       /* made before cycle 1; NULL: none */
+    const struct maar_registry *registry;      /* outlives the simulation */
+    const char *conf_text;                     /* wins over the scenario's; NULL: none */
+    const char *conf_path;                     /* where it comes from */
+    unsigned cycles;                           /* 0: the scenario's */
+    const struct maar_edits *edits;            /* made before cycle 1; NULL: none */
+    const struct maar_feature_gates *features; /* NULL: the scenario's */
     bool reference;
     bool shuffle; /* objects of one kind come in another order */
     uint64_t seed;

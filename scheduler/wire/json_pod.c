@@ -103,11 +103,10 @@ static void read_gates(struct maar_decoder *decoder, const json_t *spec, const s
 {
     const json_t *array = maar_json_array(decoder, spec, at, "schedulingGates");
     struct maar_path list = {at, "schedulingGates", 0};
-    decoder->record->pod.n_gates = (uint32_t)json_array_size(array);
-    if (decoder->record->pod.n_gates > 0) {
-        struct maar_path here = {&list, NULL, 0};
-        draft->gate =
-            maar_json_peek(decoder, maar_json_item(decoder, array, &list, 0), &here, "name");
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        struct maar_path here = {&list, NULL, i};
+        const json_t *item = maar_json_item(decoder, array, &list, i);
+        maar_pod_add_gate(decoder, draft, maar_json_text(decoder, item, &here, "name"));
     }
 }
 

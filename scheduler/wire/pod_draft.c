@@ -14,7 +14,8 @@
 #define ROLE_KEY          "volcano.sh/task-spec"
 #define TASK_PRIORITY_KEY "volcano.sh/task-priority"
 #define PREEMPTABLE_KEY   "volcano.sh/preemptable"
-#define QUEUE_GATE        "scheduling.volcano.sh/queue-allocation-gate"
+/* The annotation that asks for the gate, and the gate. */
+#define QUEUE_GATE "scheduling.volcano.sh/queue-allocation-gate"
 
 struct maar_container_draft *maar_containers_add(struct maar_decoder *decoder,
                                                  const struct maar_path *at,
@@ -75,7 +76,16 @@ static const char **own_annotation(struct maar_pod_draft *draft, const char *key
         return &draft->task_priority;
     if (IS_KEY(key, n, PREEMPTABLE_KEY))
         return &draft->preemptable;
+    if (IS_KEY(key, n, QUEUE_GATE))
+        return &draft->queue_gate;
     return NULL;
+}
+
+void maar_pod_add_gate(struct maar_decoder *decoder, struct maar_pod_draft *draft, const char *name)
+{
+    decoder->record->pod.n_gates++;
+    if (draft->n_gate_names < MAAR_WIRE_GATE_NAMES_MAX)
+        draft->gate_names[draft->n_gate_names++] = name;
 }
 
 bool maar_pod_wants_annotation(const struct maar_decoder *decoder, const char *key)
@@ -140,6 +150,20 @@ static void settle_annotations(struct maar_decoder *decoder, const struct maar_p
     pod->preemptable = true;
     if (preemptable && !maar_parse_bool(preemptable, &pod->preemptable))
         pod->preemptable = false;
+}
+
+static void settle_gates(struct maar_decoder *decoder, const struct maar_pod_draft *draft)
+{
+    struct maar_pod_record *pod = &decoder->record->pod;
+    struct maar_text names = MAAR_TEXT_INIT;
+    pod->only_queue_gate = pod->n_gates == 1 && strcmp(draft->gate_names[0], QUEUE_GATE) == 0;
+    pod->asks_queue_gate = draft->queue_gate && strcmp(draft->queue_gate, "true") == 0;
+    for (uint32_t i = 0; i < draft->n_gate_names; i++)
+        maar_text_addf(&names, "%s%.316s", i ? ", " : "", draft->gate_names[i]);
+    if (pod->n_gates > draft->n_gate_names)
+        maar_text_addf(&names, " and %u more", pod->n_gates - draft->n_gate_names);
+    pod->gates = maar_arena_strdup(decoder->arena, maar_text_get(&names));
+    maar_text_fini(&names);
 }
 
 static int by_name_then_order(const void *a, const void *b)
@@ -257,7 +281,7 @@ void maar_pod_finish(struct maar_decoder *decoder, struct maar_pod_draft *draft)
     pod->containers = settle_containers(decoder, draft, &draft->containers);
     pod->n_init_containers = draft->init_containers.n;
     pod->init_containers = settle_containers(decoder, draft, &draft->init_containers);
-    pod->only_queue_gate = pod->n_gates == 1 && draft->gate && strcmp(draft->gate, QUEUE_GATE) == 0;
+    settle_gates(decoder, draft);
     maar_affinity_finish(decoder, &draft->affinity);
     settle_ports(decoder, draft);
     settle_images(decoder, draft);

@@ -37,15 +37,20 @@ struct maar_containers_draft {
     struct maar_container_draft *items;
 };
 
+/* Of a pod with more scheduling gates the other names are only counted. */
+#define MAAR_WIRE_GATE_NAMES_MAX 4u
+
 struct maar_pod_draft {
     bool host_network;
-    const char *gate; /* the first one's name */
+    uint32_t n_gate_names; /* the first ones, in order */
+    const char *gate_names[MAAR_WIRE_GATE_NAMES_MAX];
     /* Annotations that the model itself reads; NULL when absent. */
     const char *group;
     const char *group_alias;
     const char *role;
     const char *task_priority;
     const char *preemptable;
+    const char *queue_gate;
     struct maar_containers_draft containers;
     struct maar_containers_draft init_containers;
     uint32_t n_statuses;
@@ -62,6 +67,9 @@ struct maar_port_draft *maar_container_add_port(struct maar_decoder *decoder,
                                                 struct maar_container_draft *container);
 struct maar_status_draft *maar_pod_add_status(struct maar_decoder *decoder,
                                               struct maar_pod_draft *draft);
+/* One more scheduling gate; the name must be the arena's. */
+void maar_pod_add_gate(struct maar_decoder *decoder, struct maar_pod_draft *draft,
+                       const char *name);
 /* Keeps what the model or a plugin reads. The key is copied when kept; value must be the arena's.
  */
 bool maar_pod_wants_annotation(const struct maar_decoder *decoder, const char *key);

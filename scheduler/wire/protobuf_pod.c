@@ -199,10 +199,11 @@ static void read_gate(struct maar_decoder *decoder, struct maar_pb message,
                       struct maar_pod_draft *draft)
 {
     struct maar_pb_field field;
-    bool is_first = decoder->record->pod.n_gates++ == 0;
+    const char *name = "";
     while (maar_pb_next(&message, &field))
-        if (field.number == GATE_NAME && is_first)
-            draft->gate = maar_pb_text(&field, decoder->arena);
+        if (field.number == GATE_NAME)
+            name = maar_pb_text(&field, decoder->arena);
+    maar_pod_add_gate(decoder, draft, name);
 }
 
 /* Lists of the spec that grow while it is read. */

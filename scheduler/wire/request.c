@@ -253,6 +253,18 @@ static json_t *queue_status_body(const struct maar_write *write, const json_t *c
     return body;
 }
 
+/* Other gates stay; one that is not there any more is no error. */
+static json_t *ungate_body(const struct maar_write *write)
+{
+    json_t *body = patch_body(write);
+    json_t *gates = json_array();
+    json_object_set_new(add_map(body, "spec"), "schedulingGates", gates);
+    json_array_append_new(gates, json_pack("{s:s, s:s}", "name",
+                                           "scheduling.volcano.sh/queue-allocation-gate", "$patch",
+                                           "delete"));
+    return body;
+}
+
 static json_t *queue_create_body(const struct maar_write *write)
 {
     json_t *body = json_object();
@@ -379,6 +391,11 @@ static int plan_write(const struct maar_write *write, const json_t *current, con
         *plan = (struct plan){"DELETE", plain_json,
                               path_of(core_base, write->ns, "pods", write->name, ""),
                               evict_body(write)};
+        return 0;
+    case MAAR_WRITE_UNGATE:
+        *plan = (struct plan){"PATCH", strategic_patch_type,
+                              path_of(core_base, write->ns, "pods", write->name, ""),
+                              ungate_body(write)};
         return 0;
     case MAAR_WRITE_POD_GROUP_STATUS:
         *plan = (struct plan){"PATCH", merge_patch_type,

@@ -285,6 +285,7 @@ static void make_pod(struct maar_record *record, const struct pod_object *from)
     pod->preemptable = true;
     pod->n_gates = from->n_gates;
     pod->only_queue_gate = from->only_queue_gate;
+    pod->asks_queue_gate = from->asks_queue_gate;
     pod->n_labels = from->labels.n;
     pod->labels = make_labels(arena, &from->labels);
     pod->n_containers = 1;
@@ -416,6 +417,11 @@ struct object *cluster_write(struct cluster *cluster, const struct maar_write *w
             object->pod.condition_message = maar_strdup(write->pod_condition.condition.message);
         }
         return object;
+    case MAAR_WRITE_UNGATE:
+        object = cluster_find_uid(cluster, write->uid);
+        if (object)
+            object->pod.n_gates = object->pod.only_queue_gate = 0;
+        return object;
     case MAAR_WRITE_QUEUE_STATUS:
         object = cluster_find(cluster, MAAR_KIND_QUEUE, "", write->name);
         return object ? write_queue(object, write) : NULL;
@@ -526,6 +532,8 @@ static void describe_pod(const struct pod_object *pod, struct maar_text *out)
         maar_text_addf(out, " nominated %s", pod->nominated);
     if (pod->n_gates)
         maar_text_addf(out, " gates %u%s", pod->n_gates, pod->only_queue_gate ? " (queue)" : "");
+    if (pod->asks_queue_gate)
+        maar_text_add(out, " asks its queue");
     if (pod->has_priority)
         maar_text_addf(out, " priority %d", pod->priority);
     if (pod->has_task_priority)

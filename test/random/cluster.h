@@ -117,6 +117,7 @@ struct pod_object {
     int32_t task_priority;
     uint32_t n_gates;
     bool only_queue_gate;
+    bool asks_queue_gate;
     struct labels labels;
     struct amounts request;
     struct affinity affinity[N_AFFINITY_LISTS];

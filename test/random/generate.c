@@ -502,7 +502,8 @@ static struct object *add_pod(struct cluster *cluster, struct rng *rng, const st
     }
     if (rng_chance(rng, 5)) {
         object->pod.n_gates = 1 + rng_below(rng, 2);
-        object->pod.only_queue_gate = object->pod.n_gates == 1 && rng_chance(rng, 50);
+        object->pod.only_queue_gate = object->pod.n_gates == 1 && rng_chance(rng, 60);
+        object->pod.asks_queue_gate = rng_chance(rng, 80);
     }
     if (rng_chance(rng, NOMINATED_PERCENT))
         snprintf(object->pod.nominated, sizeof object->pod.nominated, "n%u", rng_below(rng, 6));

@@ -114,6 +114,8 @@ static char *write_text(const struct maar_write *write)
                     maar_text_addf(&text, " %s %lld", amount_names[i],
                                    (long long)write->queue_status.allocated.items[k].value);
         break;
+    case MAAR_WRITE_UNGATE:
+        break;
     case MAAR_WRITE_QUEUE_CREATE:
         maar_text_addf(&text, " weight %d", write->queue_create.weight);
         break;
@@ -245,6 +247,7 @@ static void side_init(struct run *run, struct side *side, const char *conf_text,
                                           .conf = conf,
                                           .create_queues = run->create_queues,
                                           .check = true,
+                                          .features = {.queue_admission = true},
                                           .reference = reference};
     side->engine = maar_engine_create(&options, (struct maar_backend){&backend_ops, side}, &err);
     if (!side->engine || maar_engine_start(side->engine, &err) < 0)

@@ -150,17 +150,24 @@ static const char usual[] = "actions: \"enqueue, allocate, backfill\"\n"
                             "  - name: gang\n"
                             "  - name: predicates\n";
 
-static void begin(bool create_queues)
+static void begin_with(bool create_queues, bool queue_admission)
 {
     struct maar_error err = MAAR_ERROR_INIT;
     struct maar_engine_options options = {.registry = registry,
                                           .conf = read_conf(usual),
+                                          .features = {.queue_admission = queue_admission},
+                                          .gate_removal_workers = 1,
                                           .create_queues = create_queues,
                                           .check = true,
                                           .full_retry_ns = 300 * MAAR_SECOND_NS};
     engine = maar_engine_create(&options, (struct maar_backend){&ops, NULL}, &err);
     assert_non_null(engine);
     assert_int_equal(maar_engine_start(engine, &err), 0);
+}
+
+static void begin(bool create_queues)
+{
+    begin_with(create_queues, false);
 }
 
 static void sync_all(void)
@@ -574,6 +581,99 @@ static int unload(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* ---- scheduling gates ---- */
+
+#define QUEUE_GATE "scheduling.volcano.sh/queue-allocation-gate"
+
+static struct maar_record *make_gated(const char *name, const char *group)
+{
+    struct maar_record *record = make_pod(name, group, 1000, GI);
+    record->pod.n_gates = 1;
+    record->pod.gates = QUEUE_GATE;
+    record->pod.only_queue_gate = true;
+    record->pod.asks_queue_gate = true;
+    return record;
+}
+
+static void begin_with_gated(bool queue_admission)
+{
+    begin_with(false, queue_admission);
+    deliver(make_queue("q", ""));
+    deliver(make_node("n1", 4000, 8 * GI));
+    deliver(make_group("g", "q", 1));
+    deliver(make_gated("p", "g"));
+    sync_all();
+    assert_true(turn().session);
+}
+
+static void engine_opens_the_queues_gate_once_and_then_binds(void **state)
+{
+    (void)state;
+    begin_with_gated(true);
+    assert_non_null(find_sent(MAAR_WRITE_UNGATE, "p"));
+    assert_null(find_sent(MAAR_WRITE_BIND, "p"));
+    answer_all();
+    /* What the watch shows may be older than the answer. */
+    maar_engine_turn(engine, 0, true);
+    deliver(make_gated("p", "g"));
+    maar_engine_turn(engine, 0, true);
+    assert_null(find_sent(MAAR_WRITE_UNGATE, "p"));
+    struct maar_record *open = make_pod("p", "g", 1000, GI);
+    open->pod.asks_queue_gate = true;
+    deliver(open);
+    assert_true(turn().session);
+    assert_non_null(find_sent(MAAR_WRITE_BIND, "p"));
+    assert_false(task("p")->gate_opened);
+}
+
+static void engine_opens_a_gate_again_after_a_refusal(void **state)
+{
+    (void)state;
+    begin_with_gated(true);
+    answer(MAAR_WRITE_UNGATE, "p", 500);
+    answer_all();
+    turn();
+    assert_null(find_sent(MAAR_WRITE_UNGATE, "p"));
+    clock_ns += 2 * MAAR_SECOND_NS;
+    assert_true(turn().session);
+    assert_non_null(find_sent(MAAR_WRITE_UNGATE, "p"));
+}
+
+static void engine_opens_no_gate_without_the_feature(void **state)
+{
+    (void)state;
+    begin_with_gated(false);
+    assert_null(find_sent(MAAR_WRITE_UNGATE, "p"));
+    const struct maar_write *write = get_sent(MAAR_WRITE_POD_GROUP_STATUS, "g");
+    assert_non_null(strstr(write->pod_group_status.condition.message,
+                           "p: waits for the removal of scheduling gate " QUEUE_GATE
+                           ", which the scheduler removes only with feature gate "));
+}
+
+static size_t n_sent(enum maar_write_kind kind)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < sent.n; i++)
+        n += sent.data[i]->kind == kind;
+    return n;
+}
+
+static void engine_opens_so_many_gates_at_a_time(void **state)
+{
+    (void)state;
+    begin_with_gated(true);
+    for (int i = 0; i < 250; i++) {
+        maar_autofree char *name = maar_asprintf("p%d", i);
+        deliver(make_gated(name, "g"));
+    }
+    turn();
+    assert_int_equal(n_sent(MAAR_WRITE_UNGATE), 200);
+    answer_all();
+    turn();
+    maar_engine_turn(engine, 0, true);
+    assert_int_equal(n_sent(MAAR_WRITE_UNGATE), 51);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -592,6 +692,10 @@ int main(void)
         TEST(engine_makes_the_queues_that_are_missing),
         TEST(engine_takes_a_new_configuration_with_the_next_session),
         TEST(engine_explains_pods_and_groups),
+        TEST(engine_opens_the_queues_gate_once_and_then_binds),
+        TEST(engine_opens_a_gate_again_after_a_refusal),
+        TEST(engine_opens_no_gate_without_the_feature),
+        TEST(engine_opens_so_many_gates_at_a_time),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

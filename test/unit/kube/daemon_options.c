@@ -97,6 +97,25 @@ static void flags_may_be_written_in_several_ways(void **state)
     }
 }
 
+static void feature_gates_are_read(void **state)
+{
+    struct maar_options options;
+    char copy[512];
+
+    (void)state;
+    assert_int_equal(parse(&options,
+                           "--feature-gates=PriorityClass=true,SchedulingGatesQueueAdmission=true "
+                           "--gate-removal-worker-num=7",
+                           copy, NULL),
+                     0);
+    assert_true(options.features.queue_admission);
+    assert_int_equal(options.gate_removal_workers, 7);
+    assert_int_equal(options.warnings.n, 1);
+    assert_string_equal(options.warnings.data[0],
+                        "--feature-gates: PriorityClass: nothing depends on it here");
+    maar_options_fini(&options);
+}
+
 static void what_is_wrong_is_told(void **state)
 {
     static const struct {
@@ -116,6 +135,8 @@ static void what_is_wrong_is_told(void **state)
         {"--default-queue=", "--default-queue: empty"},
         {"--max-writes-in-flight=0", "--max-writes-in-flight: from 1 to 1000"},
         {"--resync-period=x", "--resync-period: expected a duration"},
+        {"--feature-gates=A", "--feature-gates: \"A\": expected Name=true or Name=false"},
+        {"--feature-gates=A=maybe", "--feature-gates: A: expected true or false, not \"maybe\""},
     };
 
     (void)state;
@@ -149,6 +170,7 @@ int main(void)
         cmocka_unit_test(without_flags_volcanos_defaults_hold),
         cmocka_unit_test(volcanos_own_deployment_starts),
         cmocka_unit_test(flags_may_be_written_in_several_ways),
+        cmocka_unit_test(feature_gates_are_read),
         cmocka_unit_test(what_is_wrong_is_told),
         cmocka_unit_test(help_names_every_flag),
     };

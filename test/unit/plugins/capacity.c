@@ -743,9 +743,71 @@ static void capacity_negative_level_is_a_warning(void **state)
     end();
 }
 
+static struct maar_task *admitted(struct maar_queue *queue, struct maar_class *cls)
+{
+    struct maar_task *task = waits(queue, cls);
+    task->asks_queue_gate = true;
+    return task;
+}
+
+static uint32_t room_for(const struct maar_queue *queue, const struct maar_task *task)
+{
+    return f->plugin->hooks.queue_room(f->self, &f->view, queue, task, 1, NULL);
+}
+
+/* E-cap-20 */
+static void capacity_keeps_room_for_opened_gates(void **state)
+{
+    (void)state;
+    EACH_MODE(mode)
+    {
+        begin(mode, 4, 64, 0);
+        f->view.queue_admission = true;
+        struct maar_queue *q = fake_queue(f, "q", 1);
+        runs(q, asks(2, 0, 0));
+        struct maar_task *kept = admitted(q, asks(1, 0, 0));
+        struct maar_task *gated = admitted(q, asks(1, 0, 0));
+        gated->gated = gated->only_queue_gate = true;
+        fake_open(f);
+        assert_int_equal(room(q, asks(2, 0, 0), 1), 0);
+        assert_string_equal(
+            room_text(q, asks(2, 0, 0)),
+            "queue q: cpu 3 used or kept for opened gates + 2 asked > 4 in the cluster");
+        assert_int_equal(room_for(q, kept), 1);
+        /* One that is still gated has nothing kept, until its gate is opened. */
+        assert_int_equal(room_for(q, gated), 1);
+        f->plugin->hooks.on_room_kept(f->self, &f->view, gated);
+        gated->gate_opened = true;
+        assert_int_equal(room(q, asks(1, 0, 0), 1), 0);
+        /* What is placed is held instead. */
+        kept->status = MAAR_TASK_ALLOCATED;
+        f->plugin->hooks.on_allocate(f->self, &f->view, kept);
+        assert_int_equal(room_for(q, gated), 1);
+        assert_int_equal(room(q, asks(1, 0, 0), 1), 0);
+        kept->status = MAAR_TASK_PENDING;
+        f->plugin->hooks.on_deallocate(f->self, &f->view, kept);
+        assert_int_equal(room_for(q, kept), 1);
+        assert_int_equal(room(q, asks(1, 0, 0), 1), 0);
+        end();
+    }
+}
+
+static void capacity_keeps_nothing_without_the_feature_gate(void **state)
+{
+    (void)state;
+    begin(false, 4, 64, 0);
+    struct maar_queue *q = fake_queue(f, "q", 1);
+    admitted(q, asks(3, 0, 0));
+    fake_open(f);
+    assert_int_equal(room(q, asks(4, 0, 0), 1), 1);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(capacity_keeps_room_for_opened_gates),
+        cmocka_unit_test(capacity_keeps_nothing_without_the_feature_gate),
         cmocka_unit_test(capacity_limit_is_capability_and_what_guarantees_leave),
         cmocka_unit_test(capacity_own_size_counts),
         cmocka_unit_test(capacity_room_counts_as_repeated_answers),

@@ -720,9 +720,34 @@ static void capacity_tree_closest_relatives_pay_first(void **state)
     }
 }
 
+/* Volcano keeps room in the queue itself only. */
+static void capacity_tree_keeps_room_in_all_queues_above(void **state)
+{
+    (void)state;
+    EACH_MODE(mode)
+    {
+        begin(mode, 64, 64);
+        f->view.queue_admission = true;
+        struct maar_queue *dept = child(root, "dept");
+        dept->capability = amount(4, -1, -1);
+        struct maar_queue *a = child(dept, "a"), *b = child(dept, "b");
+        struct maar_task *kept = waits(a, asks(3, 0, 0));
+        kept->asks_queue_gate = true;
+        fake_open(f);
+        assert_int_equal(room(a, asks(2, 0, 0), 1), 0);
+        assert_int_equal(room(b, asks(2, 0, 0), 1), mode);
+        kept->status = MAAR_TASK_ALLOCATED;
+        f->plugin->hooks.on_allocate(f->self, &f->view, kept);
+        assert_int_equal(room(b, asks(2, 0, 0), 1), 0);
+        assert_int_equal(room(b, asks(1, 0, 0), 1), 1);
+        end();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(capacity_tree_keeps_room_in_all_queues_above),
         cmocka_unit_test(capacity_tree_limits_and_order),
         cmocka_unit_test(capacity_tree_shares_above_are_up_to_date),
         cmocka_unit_test(capacity_tree_inherits_what_is_not_named),

@@ -521,9 +521,39 @@ static void kinds_go_by_group_and_name(void **state)
         assert_int_equal(maar_wire_kind(rows[i].api_version, rows[i].kind), rows[i].want);
 }
 
+static void gates_are_named_and_the_queues_own_is_known(void **state)
+{
+    (void)state;
+#define QUEUE_GATE "scheduling.volcano.sh/queue-allocation-gate"
+    static const struct {
+        const char *gates, *annotation, *want_names;
+        bool want_only, want_asks;
+    } rows[] = {
+        {"[]", "true", "", false, true},
+        {"[{'name':'a'},{'name':'b'}]", "false", "a, b", false, false},
+        {"[{'name':'" QUEUE_GATE "'}]", "true", QUEUE_GATE, true, true},
+        {"[{'name':'" QUEUE_GATE "'}]", "True", QUEUE_GATE, true, false},
+        {"[{'name':'" QUEUE_GATE "'},{'name':'a'}]", "true", QUEUE_GATE ", a", false, true},
+        {"[{'name':'a'},{'name':'b'},{'name':'c'},{'name':'d'},{'name':'e'},{'name':'f'}]", "",
+         "a, b, c, d and 2 more", false, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        maar_autofree char *text =
+            maar_asprintf("{'metadata':{'name':'p','annotations':{'" QUEUE_GATE
+                          "':'%s'}},'spec':{'schedulingGates':%s}}",
+                          rows[i].annotation, rows[i].gates);
+        struct maar_record *record = decode(MAAR_KIND_POD, text);
+        assert_string_equal(record->pod.gates, rows[i].want_names);
+        assert_int_equal(record->pod.only_queue_gate, rows[i].want_only);
+        assert_int_equal(record->pod.asks_queue_gate, rows[i].want_asks);
+        maar_record_destroy(record);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gates_are_named_and_the_queues_own_is_known),
         cmocka_unit_test(a_value_of_the_wrong_kind_quarantines_with_its_place),
         cmocka_unit_test(what_has_no_name_is_refused),
         cmocka_unit_test(annotations_and_labels_follow_volcano),

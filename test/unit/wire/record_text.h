@@ -153,7 +153,9 @@ static void add_pod(struct maar_text *out, const struct maar_pod_record *pod)
     add_number(out, "taskPriority", pod->task_priority);
     add_number(out, "preemptable", pod->preemptable);
     add_number(out, "gates", pod->n_gates);
+    maar_text_addf(out, "gateNames=\"%s\" ", pod->gates);
     add_number(out, "onlyQueueGate", pod->only_queue_gate);
+    add_number(out, "asksQueueGate", pod->asks_queue_gate);
     add_number(out, "infeasible", pod->resize_infeasible);
     add_labels(out, "\n  labels", pod->labels, pod->n_labels);
     add_labels(out, "\n  annotations", pod->annotations, pod->n_annotations);

@@ -152,6 +152,15 @@ static void a_pod_condition_keeps_its_time_while_the_status_stays(void **state)
            "'Unschedulable','message':'no ? room','lastTransitionTime':'2026-01-01T00:00:00Z'}]}}");
 }
 
+static void only_the_gate_of_the_queue_is_removed(void **state)
+{
+    (void)state;
+    expect(maar_write_create(MAAR_WRITE_UNGATE, "d", "p", "u"), NULL,
+           "PATCH /api/v1/namespaces/d/pods/p application/strategic-merge-patch+json",
+           "{'metadata':{'uid':'u'},'spec':{'schedulingGates':[{'name':"
+           "'scheduling.volcano.sh/queue-allocation-gate','$patch':'delete'}]}}");
+}
+
 static void a_queue_status_writes_canonical_quantities_and_drops_the_rest(void **state)
 {
     (void)state;
@@ -295,6 +304,7 @@ int main(void)
         cmocka_unit_test(a_pod_group_status_touches_nothing_else),
         cmocka_unit_test(a_pod_group_condition_takes_the_place_of_its_type),
         cmocka_unit_test(a_pod_condition_keeps_its_time_while_the_status_stays),
+        cmocka_unit_test(only_the_gate_of_the_queue_is_removed),
         cmocka_unit_test(a_queue_status_writes_canonical_quantities_and_drops_the_rest),
         cmocka_unit_test(a_queue_is_created_like_volcanos),
         cmocka_unit_test(an_event_has_the_fields_of_volcanos),
