@@ -76,16 +76,19 @@ int64_t maar_affinity_terms_weight(const struct maar_affinity_terms *terms, cons
     return sum;
 }
 
-bool maar_spread_counts(const struct maar_spread_constraint *constraint,
-                        const struct maar_class *owner, const struct maar_class *other)
+int64_t maar_spread_weigh(const struct maar_class *owner, uint32_t part, const char *key,
+                          const struct maar_class *other)
 {
+    (void)key;
+    const struct maar_spread_constraint *constraint = &owner->spec->spread[part];
     return other->ns == owner->ns && constraint->selector.n_requirements > 0 &&
            maar_selector_matches(&constraint->selector, other->labels, other->n_labels);
 }
 
-bool maar_spread_includes(const struct maar_pod_spec *spec, uint32_t part,
-                          const struct maar_node_facts *node)
+bool maar_spread_takes_part(const struct maar_class *owner, uint32_t part,
+                            const struct maar_node_facts *node)
 {
+    const struct maar_pod_spec *spec = owner->spec;
     const struct maar_spread_constraint *constraint = &spec->spread[part];
     for (uint32_t i = 0; i < spec->n_spread; i++)
         if (spec->spread[i].hard == constraint->hard &&

@@ -26,15 +26,14 @@ bool maar_affinity_terms_match_all(const struct maar_affinity_terms *terms,
 int64_t maar_affinity_terms_weight(const struct maar_affinity_terms *terms, const char *key,
                                    const struct maar_class *other);
 
-/* The pods that the constraint counts: those of owner's namespace which its selector matches, an
- * empty one matching none. */
-bool maar_spread_counts(const struct maar_spread_constraint *constraint,
-                        const struct maar_class *owner, const struct maar_class *other);
-
-/* Pods on the node count for spec->spread[part]: it has the topology keys of all constraints that
- * are as hard, and is not left out by the constraint's policies. */
-bool maar_spread_includes(const struct maar_pod_spec *spec, uint32_t part,
-                          const struct maar_node_facts *node);
+/* For tallies: 1 for pods that owner's constraint `part` counts: those of its namespace which the
+ * selector matches, an empty one matching none. `key` does not matter. */
+int64_t maar_spread_weigh(const struct maar_class *owner, uint32_t part, const char *key,
+                          const struct maar_class *other);
+/* For tallies: pods on the node count for that constraint: it has the topology keys of all
+ * constraints that are as hard, and is not left out by the constraint's policies. */
+bool maar_spread_takes_part(const struct maar_class *owner, uint32_t part,
+                            const struct maar_node_facts *node);
 
 /* kube-scheduler's lists of nodes whose pods have (anti-)affinity are those of the session's start in
  * Volcano; a node whose first such pod comes in the session is not looked at. The sums by domain of

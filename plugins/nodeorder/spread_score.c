@@ -13,24 +13,11 @@
 #include "kubernetes/pod_affinity.h"
 #include "nodeorder/scores.h"
 
-static int64_t weigh(const struct maar_class *owner, uint32_t part, const char *key,
-                     const struct maar_class *other)
-{
-    (void)key;
-    return maar_spread_counts(&owner->spec->spread[part], owner, other);
-}
-
-static bool takes_part(const struct maar_class *owner, uint32_t part,
-                       const struct maar_node_facts *node)
-{
-    return maar_spread_includes(owner->spec, part, node);
-}
-
 static const struct maar_tally_kind soft_kind = {
-    .name = "soft spread", .weigh = weigh, .takes_part = takes_part};
+    .name = "soft spread", .weigh = maar_spread_weigh, .takes_part = maar_spread_takes_part};
 /* By host name the pods of the node itself count, whatever the policies. */
 static const struct maar_tally_kind own_node_kind = {.name = "soft spread on the node",
-                                                     .weigh = weigh};
+                                                     .weigh = maar_spread_weigh};
 
 bool maar_spread_score_skip(const struct maar_task *task)
 {

@@ -10,21 +10,8 @@
 
 #include "kubernetes/pod_affinity.h"
 
-static int64_t weigh(const struct maar_class *owner, uint32_t part, const char *key,
-                     const struct maar_class *other)
-{
-    (void)key;
-    return maar_spread_counts(&owner->spec->spread[part], owner, other);
-}
-
-static bool takes_part(const struct maar_class *owner, uint32_t part,
-                       const struct maar_node_facts *node)
-{
-    return maar_spread_includes(owner->spec, part, node);
-}
-
 static const struct maar_tally_kind hard_kind = {
-    .name = "hard spread", .weigh = weigh, .takes_part = takes_part};
+    .name = "hard spread", .weigh = maar_spread_weigh, .takes_part = maar_spread_takes_part};
 
 bool maar_spread_skip(const struct maar_task *task)
 {

@@ -6,65 +6,14 @@
  * change, that heap is scored anew. */
 
 #include "base/bitset.h"
-#include "place/place.h"
+#include "place/class_index.h"
 
-#define TIERS       2u
-#define TIER_NONE   2u
-#define TERMS_MAX   MAAR_PLACE_TERMS_MAX
+#define TIERS       MAAR_PLACE_TIERS
+#define TIER_NONE   TIERS
 #define BYTES_MAX   (64u << 20)
 #define NOT_IN_HEAP UINT32_MAX
 #define ORDER_ONCE                                                                                 \
-    16u /* a heap of which so great a part changes (one in N) is put in order as a whole */
-
-struct term {
-    const struct maar_score_use *use;
-    int64_t *raw; /* [slot]; NULL: `uniform` on every node */
-    int64_t uniform;
-    /* Extremes among the members of each heap and how many have them. */
-    int64_t min[TIERS], max[TIERS];
-    uint32_t n_min[TIERS], n_max[TIERS];
-    double of_min[TIERS]; /* what the smallest is worth */
-};
-
-struct heap {
-    uint32_t *slots;
-    uint32_t n;
-    uint32_t capacity;
-};
-
-struct class_index {
-    uint64_t class_id;
-    uint32_t flags; /* MAAR_PLACE_BEST_EFFORT: without room */
-    uint64_t generation;
-    uint64_t seen; /* position in the touched log */
-    uint64_t last_used;
-    size_t n_bytes;
-    uint32_t n_slots;
-    uint8_t *static_fit; /* by filters of static facts */
-    uint8_t *tier;
-    uint32_t *at; /* place in its heap */
-    double *node_sum;
-    double *batch_sum;
-    double *score;
-    struct heap heaps[TIERS];
-    struct term terms[TERMS_MAX];
-    uint32_t n_terms;
-};
-
-struct maar_place {
-    MAAR_VEC(struct class_index *) indexes;
-    struct maar_map *by_class; /* key_of -> struct class_index */
-    size_t n_bytes;
-    uint64_t clock;
-    uint64_t random;
-    /* Scratch for scans of all nodes, n_nodes entries each. */
-    uint32_t *nodes;
-    uint8_t *fit;
-    int64_t *raw;
-    double *node_sum;
-    double *batch_sum;
-    uint32_t n_nodes;
-};
+    16u /* where at least one in so many members changes, the heap is put in order as a whole */
 
 struct maar_place *maar_place_create(void)
 {
@@ -78,7 +27,7 @@ static uint64_t key_of(uint64_t class_id, uint32_t flags)
     return class_id * 2 + (flags != 0);
 }
 
-static size_t index_bytes(const struct class_index *index)
+static size_t index_bytes(const struct maar_class_index *index)
 {
     size_t n_columns = 0;
     for (uint32_t i = 0; i < index->n_terms; i++)
@@ -89,7 +38,7 @@ static size_t index_bytes(const struct class_index *index)
                (2 + 3 * sizeof(double) + sizeof(uint32_t) + n_columns * sizeof(int64_t));
 }
 
-static void free_columns(struct class_index *index)
+static void free_columns(struct maar_class_index *index)
 {
     free(index->static_fit);
     free(index->tier);
@@ -103,7 +52,7 @@ static void free_columns(struct class_index *index)
         free(index->terms[i].raw);
 }
 
-static void destroy_index(struct class_index *index)
+static void destroy_index(struct maar_class_index *index)
 {
     free_columns(index);
     free(index);
@@ -133,20 +82,23 @@ bool maar_is_indexable(const struct maar_session *session)
 
 /* ---- heaps ---- */
 
-static bool before(const struct class_index *index, const uint32_t *rank, uint32_t l, uint32_t r)
+static bool before(const struct maar_class_index *index, const uint32_t *rank, uint32_t l,
+                   uint32_t r)
 {
     if (index->score[l] != index->score[r])
         return index->score[l] > index->score[r];
     return rank[l] < rank[r];
 }
 
-static void put(struct class_index *index, struct heap *heap, uint32_t at, uint32_t slot)
+static void put(struct maar_class_index *index, struct maar_place_heap *heap, uint32_t at,
+                uint32_t slot)
 {
     heap->slots[at] = slot;
     index->at[slot] = at;
 }
 
-static void sift_up(struct class_index *index, const uint32_t *rank, struct heap *heap, uint32_t at)
+static void sift_up(struct maar_class_index *index, const uint32_t *rank,
+                    struct maar_place_heap *heap, uint32_t at)
 {
     uint32_t slot = heap->slots[at];
     while (at > 0) {
@@ -159,8 +111,8 @@ static void sift_up(struct class_index *index, const uint32_t *rank, struct heap
     put(index, heap, at, slot);
 }
 
-static void sift_down(struct class_index *index, const uint32_t *rank, struct heap *heap,
-                      uint32_t at)
+static void sift_down(struct maar_class_index *index, const uint32_t *rank,
+                      struct maar_place_heap *heap, uint32_t at)
 {
     uint32_t slot = heap->slots[at];
     for (;;) {
@@ -178,7 +130,8 @@ static void sift_down(struct class_index *index, const uint32_t *rank, struct he
     put(index, heap, at, slot);
 }
 
-static void fix(struct class_index *index, const uint32_t *rank, struct heap *heap, uint32_t at)
+static void fix(struct maar_class_index *index, const uint32_t *rank, struct maar_place_heap *heap,
+                uint32_t at)
 {
     uint32_t slot = heap->slots[at];
     sift_up(index, rank, heap, at);
@@ -186,7 +139,7 @@ static void fix(struct class_index *index, const uint32_t *rank, struct heap *he
 }
 
 /* Adds it without regard to order. */
-static void append(struct class_index *index, struct heap *heap, uint32_t slot)
+static void append(struct maar_class_index *index, struct maar_place_heap *heap, uint32_t slot)
 {
     if (heap->n == heap->capacity) {
         heap->capacity += heap->capacity / 4 + 16;
@@ -195,8 +148,8 @@ static void append(struct class_index *index, struct heap *heap, uint32_t slot)
     put(index, heap, heap->n++, slot);
 }
 
-static void heap_remove(struct class_index *index, const uint32_t *rank, struct heap *heap,
-                        uint32_t slot)
+static void heap_remove(struct maar_class_index *index, const uint32_t *rank,
+                        struct maar_place_heap *heap, uint32_t slot)
 {
     uint32_t at = index->at[slot];
     uint32_t last = heap->slots[--heap->n];
@@ -207,7 +160,8 @@ static void heap_remove(struct class_index *index, const uint32_t *rank, struct 
     fix(index, rank, heap, at);
 }
 
-static void heapify(struct class_index *index, const uint32_t *rank, struct heap *heap)
+static void heapify(struct maar_class_index *index, const uint32_t *rank,
+                    struct maar_place_heap *heap)
 {
     for (uint32_t i = 0; i < heap->n; i++)
         index->at[heap->slots[i]] = i;
@@ -218,12 +172,8 @@ static void heapify(struct class_index *index, const uint32_t *rank, struct heap
 
 /* ---- scores ---- */
 
-static int64_t raw_of(const struct term *term, uint32_t slot)
-{
-    return term->raw ? term->raw[slot] : term->uniform;
-}
-
-static void set_raw(const struct class_index *index, struct term *term, uint32_t slot, int64_t raw)
+static void set_raw(const struct maar_class_index *index, struct maar_place_term *term,
+                    uint32_t slot, int64_t raw)
 {
     if (!term->raw) {
         if (raw == term->uniform)
@@ -235,7 +185,7 @@ static void set_raw(const struct class_index *index, struct term *term, uint32_t
     term->raw[slot] = raw;
 }
 
-static double worth(const struct term *term, const struct maar_task *task, int64_t raw,
+static double worth(const struct maar_place_term *term, const struct maar_task *task, int64_t raw,
                     uint32_t tier)
 {
     const struct maar_instance *instance = term->use->instance;
@@ -243,13 +193,13 @@ static double worth(const struct term *term, const struct maar_task *task, int64
                                        term->max[tier]);
 }
 
-static void set_score(struct maar_session *session, struct class_index *index,
+static void set_score(struct maar_session *session, struct maar_class_index *index,
                       const struct maar_task *task, uint32_t slot, uint32_t tier)
 {
     double batch = index->batch_sum[slot];
     for (uint32_t i = 0; i < index->n_terms; i++) {
-        const struct term *term = &index->terms[i];
-        int64_t raw = raw_of(term, slot);
+        const struct maar_place_term *term = &index->terms[i];
+        int64_t raw = maar_term_raw(term, slot);
         if (raw == MAAR_RAW_NONE)
             continue;
         batch += raw == term->min[tier] ? term->of_min[tier] : worth(term, task, raw, tier);
@@ -257,12 +207,13 @@ static void set_score(struct maar_session *session, struct class_index *index,
     index->score[slot] = maar_total_score(session, index->node_sum[slot], batch);
 }
 
-static void find_extremes(struct class_index *index, struct term *term, uint32_t tier)
+static void find_extremes(struct maar_class_index *index, struct maar_place_term *term,
+                          uint32_t tier)
 {
-    const struct heap *heap = &index->heaps[tier];
+    const struct maar_place_heap *heap = &index->heaps[tier];
     term->n_min[tier] = term->n_max[tier] = 0;
     for (uint32_t i = 0; i < heap->n; i++) {
-        int64_t raw = raw_of(term, heap->slots[i]);
+        int64_t raw = maar_term_raw(term, heap->slots[i]);
         if (raw == MAAR_RAW_NONE)
             continue;
         if (term->n_min[tier] == 0 || raw < term->min[tier]) {
@@ -279,12 +230,12 @@ static void find_extremes(struct class_index *index, struct term *term, uint32_t
 }
 
 /* All members of a heap, after its membership or extremes changed. */
-static void rescore(struct maar_session *session, struct class_index *index,
+static void rescore(struct maar_session *session, struct maar_class_index *index,
                     const struct maar_task *task, uint32_t tier)
 {
-    struct heap *heap = &index->heaps[tier];
+    struct maar_place_heap *heap = &index->heaps[tier];
     for (uint32_t i = 0; i < index->n_terms; i++) {
-        struct term *term = &index->terms[i];
+        struct maar_place_term *term = &index->terms[i];
         find_extremes(index, term, tier);
         if (term->n_min[tier] > 0)
             term->of_min[tier] = worth(term, task, term->min[tier], tier);
@@ -295,12 +246,12 @@ static void rescore(struct maar_session *session, struct class_index *index,
 }
 
 /* Counts a member that comes or goes; true when that moved an extreme. */
-static bool count_member(struct class_index *index, uint32_t slot, uint32_t tier, bool joins)
+static bool count_member(struct maar_class_index *index, uint32_t slot, uint32_t tier, bool joins)
 {
     bool moved = false;
     for (uint32_t i = 0; i < index->n_terms; i++) {
-        struct term *term = &index->terms[i];
-        int64_t raw = raw_of(term, slot);
+        struct maar_place_term *term = &index->terms[i];
+        int64_t raw = maar_term_raw(term, slot);
         if (raw == MAAR_RAW_NONE)
             continue;
         if (joins) {
@@ -319,7 +270,7 @@ static bool count_member(struct class_index *index, uint32_t slot, uint32_t tier
 
 /* ---- refreshing ---- */
 
-static uint32_t tier_of(const struct maar_session *session, const struct class_index *index,
+static uint32_t tier_of(const struct maar_session *session, const struct maar_class_index *index,
                         const struct maar_task *task, uint32_t slot, uint8_t fit)
 {
     const struct maar_nodes *nodes = &session->world->nodes;
@@ -332,11 +283,11 @@ static uint32_t tier_of(const struct maar_session *session, const struct class_i
     return maar_fits_idle(nodes, &task->cls->request, slot) ? 0 : 1;
 }
 
-static void read_raw(struct class_index *index, const struct maar_task *task, const uint32_t *slots,
-                     size_t n, int64_t *scratch)
+static void read_raw(struct maar_class_index *index, const struct maar_task *task,
+                     const uint32_t *slots, size_t n, int64_t *scratch)
 {
     for (uint32_t i = 0; i < index->n_terms; i++) {
-        struct term *term = &index->terms[i];
+        struct maar_place_term *term = &index->terms[i];
         struct maar_instance *instance = term->use->instance;
         memset(scratch, 0, n * sizeof *scratch);
         term->use->score->raw(instance->self, &instance->view, task, slots, n, scratch);
@@ -352,14 +303,14 @@ struct change {
 };
 
 /* The node, whose sums are up to date, goes to the heap of `next`, or out of its own. */
-static void move_member(struct maar_session *session, struct class_index *index,
+static void move_member(struct maar_session *session, struct maar_class_index *index,
                         const struct maar_task *task, uint32_t slot, uint32_t next,
                         struct change *change)
 {
     const uint32_t *rank = session->world->nodes.name_rank;
     uint32_t old = index->tier[slot];
     if (old != TIER_NONE && old != next) {
-        struct heap *heap = &index->heaps[old];
+        struct maar_place_heap *heap = &index->heaps[old];
         if (change->ordered)
             heap_remove(index, rank, heap, slot);
         else
@@ -380,7 +331,7 @@ static void move_member(struct maar_session *session, struct class_index *index,
     fix(index, rank, &index->heaps[next], index->at[slot]);
 }
 
-static void finish_change(struct maar_session *session, struct class_index *index,
+static void finish_change(struct maar_session *session, struct maar_class_index *index,
                           const struct maar_task *task, const struct change *change)
 {
     for (uint32_t t = 0; t < TIERS; t++) {
@@ -392,7 +343,7 @@ static void finish_change(struct maar_session *session, struct class_index *inde
 }
 
 /* One node of which facts changed, or that came or went. */
-static void refresh_facts(struct maar_session *session, struct class_index *index,
+static void refresh_facts(struct maar_session *session, struct maar_class_index *index,
                           const struct maar_task *task, uint32_t slot)
 {
     struct change change = {.ordered = true};
@@ -418,7 +369,7 @@ static void refresh_facts(struct maar_session *session, struct class_index *inde
 
 /* The nodes place->nodes[0..n), of which only the load changed and which the static filters let pass. The hooks see
  * them in one call; where they are many, the heaps are put in order once. */
-static void refresh_load(struct maar_session *session, struct class_index *index,
+static void refresh_load(struct maar_session *session, struct maar_class_index *index,
                          const struct maar_task *task, size_t n)
 {
     struct maar_place *place = session->place;
@@ -453,7 +404,7 @@ static void refresh_load(struct maar_session *session, struct class_index *index
     finish_change(session, index, task, &change);
 }
 
-static void allocate_columns(struct class_index *index, uint32_t n)
+static void allocate_columns(struct maar_class_index *index, uint32_t n)
 {
     index->n_slots = n;
     size_t want = n ? n : 1;
@@ -465,24 +416,19 @@ static void allocate_columns(struct class_index *index, uint32_t n)
     index->score = maar_calloc(want, sizeof *index->score);
 }
 
-static bool is_late(const struct maar_score_use *use)
-{
-    return (use->score->node & MAAR_NODE_OTHERS) != 0;
-}
-
-static void choose_terms(struct maar_session *session, struct class_index *index,
+static void choose_terms(struct maar_session *session, struct maar_class_index *index,
                          const struct maar_task *task)
 {
     index->n_terms = 0;
     for (size_t i = 0; i < session->policy->n_scores; i++) {
         const struct maar_score_use *use = &session->policy->scores[i];
-        if (!use->score->raw || is_late(use) || !maar_score_applies(use, task))
+        if (!use->score->raw || maar_score_is_late(use) || !maar_score_applies(use, task))
             continue;
-        index->terms[index->n_terms++] = (struct term){.use = use};
+        index->terms[index->n_terms++] = (struct maar_place_term){.use = use};
     }
 }
 
-static void reserve_scratch(struct maar_place *place, uint32_t n)
+void maar_place_reserve(struct maar_place *place, uint32_t n)
 {
     if (place->n_nodes >= n)
         return;
@@ -495,7 +441,7 @@ static void reserve_scratch(struct maar_place *place, uint32_t n)
 }
 
 /* Everything from scratch: the hooks see all live nodes in one call. */
-static void rebuild(struct maar_session *session, struct class_index *index,
+static void rebuild(struct maar_session *session, struct maar_class_index *index,
                     const struct maar_task *task)
 {
     struct maar_place *place = session->place;
@@ -529,13 +475,13 @@ static void rebuild(struct maar_session *session, struct class_index *index,
     refresh_load(session, index, task, n_fit);
 }
 
-static void catch_up(struct maar_session *session, struct class_index *index,
+static void catch_up(struct maar_session *session, struct maar_class_index *index,
                      const struct maar_task *task)
 {
     const struct maar_world *world = session->world;
     uint64_t end = maar_world_touched_end(world);
     struct maar_place *place = session->place;
-    reserve_scratch(place, world->nodes.n_slots);
+    maar_place_reserve(place, world->nodes.n_slots);
     if (index->generation != session->policy->generation || index->seen < world->touched_base ||
         index->n_slots != world->nodes.n_slots) {
         rebuild(session, index, task);
@@ -576,20 +522,20 @@ static void drop_one(struct maar_place *place)
     size_t l = draw(place), r = draw(place);
     if (place->indexes.data[r]->last_used < place->indexes.data[l]->last_used)
         l = r;
-    struct class_index *index = place->indexes.data[l];
+    struct maar_class_index *index = place->indexes.data[l];
     place->n_bytes -= index->n_bytes;
     maar_map_remove_int(place->by_class, key_of(index->class_id, index->flags));
     destroy_index(index);
     place->indexes.data[l] = place->indexes.data[--place->indexes.n];
 }
 
-static struct class_index *get_index(struct maar_session *session, const struct maar_task *task,
-                                     uint32_t flags)
+static struct maar_class_index *get_index(struct maar_session *session,
+                                          const struct maar_task *task, uint32_t flags)
 {
     struct maar_place *place = session->place;
     uint64_t id = maar_class_entry(task->cls)->id;
     flags &= MAAR_PLACE_BEST_EFFORT;
-    struct class_index *index = maar_map_find_int(place->by_class, key_of(id, flags));
+    struct maar_class_index *index = maar_map_find_int(place->by_class, key_of(id, flags));
     if (!index) {
         while (place->indexes.n > 1 && place->n_bytes > BYTES_MAX)
             drop_one(place);
@@ -604,134 +550,18 @@ static struct class_index *get_index(struct maar_session *session, const struct 
     return index;
 }
 
-/* ---- what depends on other nodes ---- */
-
-static bool has_late_scores(const struct maar_session *session, const struct maar_task *task)
-{
-    const struct maar_policy *policy = session->policy;
-    for (size_t i = 0; policy->has_late && i < policy->n_scores; i++)
-        if (is_late(&policy->scores[i]) && maar_score_applies(&policy->scores[i], task))
-            return true;
-    return false;
-}
-
-/* The members of a heap that the late filters let pass, in place->nodes. */
-static size_t filter_late(struct maar_session *session, const struct class_index *index,
-                          const struct maar_task *task, uint32_t tier)
-{
-    struct maar_place *place = session->place;
-    const struct heap *heap = &index->heaps[tier];
-    reserve_scratch(place, heap->n);
-    if (heap->n == 0)
-        return 0;
-    memcpy(place->nodes, heap->slots, heap->n * sizeof *place->nodes);
-    memset(place->fit, MAAR_FIT_OK, heap->n);
-    maar_run_filters(session, task, place->nodes, heap->n, place->fit, MAAR_FILTER_LATE);
-    size_t n = 0;
-    for (uint32_t i = 0; i < heap->n; i++)
-        if (place->fit[i] == MAAR_FIT_OK)
-            place->nodes[n++] = place->nodes[i];
-    return n;
-}
-
-/* Among fewer nodes a normalised score has the extremes that it has among all members: their scores hold. */
-static bool keeps_extremes(const struct class_index *index, uint32_t tier, const uint32_t *nodes,
-                           size_t n)
-{
-    for (uint32_t i = 0; i < index->n_terms; i++) {
-        const struct term *term = &index->terms[i];
-        int64_t min = INT64_MAX, max = INT64_MIN;
-        for (size_t k = 0; k < n; k++) {
-            int64_t raw = raw_of(term, nodes[k]);
-            if (raw == MAAR_RAW_NONE)
-                continue;
-            min = raw < min ? raw : min;
-            max = raw > max ? raw : max;
-        }
-        bool any = min <= max;
-        if (any && (min != term->min[tier] || max != term->max[tier]))
-            return false;
-    }
-    return true;
-}
-
-/* The scores of place->nodes[0..n) among themselves, into place->batch_sum. Same order of additions as the plain
- * path. */
-static void score_late(struct maar_session *session, const struct class_index *index,
-                       const struct maar_task *task, size_t n)
-{
-    struct maar_place *place = session->place;
-    uint32_t next_term = 0;
-    for (size_t i = 0; i < n; i++)
-        place->batch_sum[i] = index->batch_sum[place->nodes[i]];
-    for (size_t s = 0; s < session->policy->n_scores; s++) {
-        const struct maar_score_use *use = &session->policy->scores[s];
-        if (!use->score->raw)
-            continue;
-        if (next_term < index->n_terms && index->terms[next_term].use == use) {
-            const struct term *term = &index->terms[next_term++];
-            for (size_t i = 0; i < n; i++)
-                place->raw[i] = raw_of(term, place->nodes[i]);
-        } else if (is_late(use) && maar_score_applies(use, task)) {
-            memset(place->raw, 0, n * sizeof *place->raw);
-            use->score->raw(use->instance->self, &use->instance->view, task, place->nodes, n,
-                            place->raw);
-        } else {
-            continue;
-        }
-        maar_add_normalised(use, task, place->raw, n, place->batch_sum);
-    }
-    for (size_t i = 0; i < n; i++)
-        place->batch_sum[i] =
-            maar_total_score(session, index->node_sum[place->nodes[i]], place->batch_sum[i]);
-}
-
-/* The best of place->nodes[0..n) by place->batch_sum. */
-static uint32_t best_of(const struct maar_session *session, size_t n)
-{
-    const struct maar_place *place = session->place;
-    const uint32_t *rank = session->world->nodes.name_rank;
-    uint32_t best = place->nodes[0];
-    double best_score = place->batch_sum[0];
-    for (size_t i = 1; i < n; i++) {
-        uint32_t slot = place->nodes[i];
-        double score = place->batch_sum[i];
-        if (score < best_score || (score == best_score && rank[slot] > rank[best]))
-            continue;
-        best = slot;
-        best_score = score;
-    }
-    return best;
-}
-
-/* MAAR_NO_NODE when no member passes. */
-static uint32_t choose_late(struct maar_session *session, const struct class_index *index,
-                            const struct maar_task *task, uint32_t tier, bool scores)
-{
-    struct maar_place *place = session->place;
-    size_t n = filter_late(session, index, task, tier);
-    if (n == 0)
-        return MAAR_NO_NODE;
-    if (!scores && keeps_extremes(index, tier, place->nodes, n))
-        for (size_t i = 0; i < n; i++)
-            place->batch_sum[i] = index->score[place->nodes[i]];
-    else
-        score_late(session, index, task, n);
-    return best_of(session, n);
-}
-
 struct maar_choice maar_index_choose(struct maar_session *session, const struct maar_task *task,
                                      uint32_t flags)
 {
-    struct class_index *index = get_index(session, task, flags);
-    bool scores = has_late_scores(session, task);
+    struct maar_class_index *index = get_index(session, task, flags);
+    bool scores = maar_has_late_scores(session, task);
     bool late = scores || maar_depends_on_others(session, task);
     uint32_t n_tiers = flags & MAAR_PLACE_IDLE_ONLY ? 1 : TIERS;
     for (uint32_t t = 0; t < n_tiers; t++) {
         if (index->heaps[t].n == 0)
             continue;
         uint32_t node =
-            late ? choose_late(session, index, task, t, scores) : index->heaps[t].slots[0];
+            late ? maar_late_choose(session, index, task, t, scores) : index->heaps[t].slots[0];
         if (node != MAAR_NO_NODE)
             return (struct maar_choice){node, t == 1};
     }
@@ -758,7 +588,7 @@ static uint64_t slots_on(const struct maar_nodes *nodes, const struct maar_resou
 
 uint64_t maar_index_slots(struct maar_session *session, const struct maar_task *task, uint64_t want)
 {
-    struct class_index *index = get_index(session, task, 0);
+    struct maar_class_index *index = get_index(session, task, 0);
     uint64_t n = 0;
     for (uint32_t t = 0; t < TIERS; t++)
         for (uint32_t i = 0; i < index->heaps[t].n && n < want; i++)

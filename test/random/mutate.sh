@@ -50,9 +50,9 @@ tally-counts-who-leaves | scheduler/model/tasks.c | s/maar_tallies_recount(world
 tally-outlives-labels | scheduler/model/namespaces.c | s/maar_tallies_drop(world);/(void)0;/
 key-read-for-ever | scheduler/model/world.c | s/maar_projection_prepare(world);/(void)0;/
 index-skips-load-filters | scheduler/place/index.c | s/maar_run_filters(session, task, place->nodes, n_room, place->fit, MAAR_FILTER_LOAD);/(void)0;/
-late-filters-skipped | scheduler/place/index.c | s/^    maar_run_filters(session, task, place->nodes, heap->n, place->fit, MAAR_FILTER_LATE);/    (void)0;/
-late-scores-skipped | scheduler/place/index.c | s/} else if (is_late(use) \&\& maar_score_applies(use, task)) {/} else if (false) {/
-late-scores-among-all | scheduler/place/index.c | s/if (any \&\& (min != term->min\[tier\] || max != term->max\[tier\]))/if (!any)/
+late-filters-skipped | scheduler/place/late.c | s/^    maar_run_filters(session, task, place->nodes, heap->n, place->fit, MAAR_FILTER_LATE);/    (void)0;/
+late-scores-skipped | scheduler/place/late.c | s/} else if (maar_score_is_late(use) \&\& maar_score_applies(use, task)) {/} else if (false) {/
+late-scores-among-all | scheduler/place/late.c | s/if (any \&\& (min != term->min\[tier\] || max != term->max\[tier\]))/if (!any)/
 index-keeps-old-scores | scheduler/place/index.c | 0,/^        index->node_sum\[slot\] = place->node_sum\[i\];/s//        (void)0;/
 index-forgets-extremes | scheduler/place/index.c | s/if (change->dirty\[t\])/if (false)/
 index-ties-by-slot | scheduler/place/index.c | 0,/return rank\[l\] < rank\[r\];/s//return l > r;/
