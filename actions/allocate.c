@@ -422,14 +422,24 @@ static uint64_t asked_by(const struct work *work)
     return asked;
 }
 
+/* True when the job was refused. */
+static bool is_refused(struct run *run, const struct maar_job *job)
+{
+    if (run->host->was_refused(run->session, job))
+        return true;
+    if (job->n_sub_jobs > 0 ? take_turn_by_parts(run, job) : take_turn(run, job))
+        return false;
+    run->host->refused(run->session, job);
+    return true;
+}
+
 static void serve(struct run *run, const struct maar_job *job)
 {
-    if (maar_turns_has_barriers(&run->turns, job->queue) &&
-        !maar_turns_may_try(&run->turns, job, asked_by(&run->works[job->slot])))
+    bool has_barriers = maar_turns_has_barriers(&run->turns, job->queue);
+    if (has_barriers && !maar_turns_may_try(&run->turns, job, asked_by(&run->works[job->slot])))
         return;
     open_gates(run, job);
-    bool served = job->n_sub_jobs > 0 ? take_turn_by_parts(run, job) : take_turn(run, job);
-    if (!served)
+    if (is_refused(run, job) && has_barriers)
         maar_turns_refused(&run->turns, job);
 }
 

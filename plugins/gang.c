@@ -253,6 +253,7 @@ MAAR_EXPORT const struct maar_plugin maar_plugin = {
     .name = "gang",
     .summary = "Runs a job only when its minimum of members can run together.",
     .close = close_session,
+    .gate_subject = MAAR_SUBJECT_JOB,
     .hooks =
         {
             .job_order = job_order,

@@ -21,6 +21,7 @@
 #include "kubernetes/refusal.h"
 #include "kubernetes/queue_sums.h"
 #include "kubernetes/reservation.h"
+#include "kubernetes/state.h"
 
 #define DEFAULT_FACTOR 1.2
 
@@ -129,6 +130,17 @@ static enum maar_vote job_enqueueable(void *self, const struct maar_view *view,
     return MAAR_REJECT;
 }
 
+static uint64_t queue_state(void *self, const struct maar_view *view,
+                            const struct maar_queue *queue, bool gate)
+{
+    (void)self;
+    (void)queue;
+    if (!gate)
+        return 0;
+    const struct gate *now = gate_of(view);
+    return maar_state_add_amounts(maar_state_add_amounts(0, &now->idle), &now->inqueue);
+}
+
 static void on_enqueued(void *self, const struct maar_view *view, const struct maar_job *job)
 {
     (void)self;
@@ -158,6 +170,7 @@ MAAR_EXPORT const struct maar_plugin maar_plugin = {
     .hooks =
         {
             .job_enqueueable = job_enqueueable,
+            .queue_state = queue_state,
             .on_enqueued = on_enqueued,
         },
 };

@@ -38,6 +38,7 @@
 #include "kubernetes/refusal.h"
 #include "kubernetes/queue_sums.h"
 #include "kubernetes/reservation.h"
+#include "kubernetes/state.h"
 
 /* The queue row. Allocated follows the events, so it counts Pipelined tasks as well; ledger units.
  */
@@ -563,6 +564,21 @@ static uint32_t queue_room(void *self, const struct maar_view *view, const struc
     return room;
 }
 
+static uint64_t queue_state(void *self, const struct maar_view *view,
+                            const struct maar_queue *queue, bool gate)
+{
+    (void)self;
+    const struct account *account = account_of(view, queue);
+    uint64_t state = maar_state_add(account->known, account->allocated_present);
+    state = maar_state_add_row(state, account->allocated, view->dims->n);
+    state = maar_state_add_amounts(state, &account->deserved);
+    if (!gate)
+        return state;
+    state = maar_state_add_amounts(state, &account->real_capability);
+    state = maar_state_add_amounts(state, &account->inqueue);
+    return maar_state_add_amounts(state, &account->elastic);
+}
+
 static bool queue_preemptive(void *self, const struct maar_view *view,
                              const struct maar_queue *queue, const struct maar_task *const *tasks,
                              size_t n)
@@ -718,6 +734,7 @@ MAAR_EXPORT const struct maar_plugin maar_plugin = {
             .queue_overused = queue_overused,
             .queue_preemptive = queue_preemptive,
             .queue_room = queue_room,
+            .queue_state = queue_state,
             .reclaimable = reclaimable,
             .on_allocate = on_allocate,
             .on_deallocate = on_deallocate,

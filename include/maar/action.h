@@ -96,6 +96,11 @@ struct maar_action_host {
     /* Bits of the dimensions that a job which was refused in this session lacked: in the room of its queue, on the
      * nodes that could ever hold its tasks, or, for one that was not admitted, at the gate. */
     uint64_t (*lacked)(void *session, const struct maar_job *job);
+    /* True when the job was refused before and nothing has changed that this depended on: trying it would end the
+     * same, its reasons stand. */
+    bool (*was_refused)(void *session, const struct maar_job *job);
+    /* The job was tried and its plan discarded: until something changes that this depended on it need not be tried. */
+    void (*refused)(void *session, const struct maar_job *job);
     /* The job is not tried in this session, for this reason. Copied. */
     void (*pass_over)(void *session, const struct maar_job *job, const char *reason);
     /* Between statements, with the feature gate SchedulingGatesQueueAdmission: those of the job's waiting tasks, in

@@ -288,6 +288,12 @@ struct maar_hooks {
     uint32_t (*queue_room)(void *self, const struct maar_view *view, const struct maar_queue *queue,
                            const struct maar_task *task, uint32_t want,
                            struct maar_reasons *reasons);
+    /* A number that is another one whenever this plugin would answer otherwise, or in other words, about the queue and
+     * the jobs in it: to queue_overused and queue_room; with `gate`, to job_enqueueable. Objects and jobs that are as
+     * they were give equal numbers in every session. Refused jobs of a queue are tried again when it changes; where a
+     * plugin has those hooks and not this one they are tried in every session. */
+    uint64_t (*queue_state)(void *self, const struct maar_view *view,
+                            const struct maar_queue *queue, bool gate);
 
     /* filter: asked once before nodes are looked at; false refuses the task on every node (PrePredicate) */
     bool (*pre_filter)(void *self, const struct maar_view *view, const struct maar_task *task,
@@ -385,6 +391,10 @@ struct maar_plugin {
     void (*close)(void *self, const struct maar_view *view);
 
     struct maar_hooks hooks;
+
+    /* What job_valid, job_ready, job_pipelined and pre_filter depend on: bits of enum maar_subject without QUEUE, 0 =
+     * everything. A plugin that has one of them and says "everything" makes refused jobs be tried in every session. */
+    uint32_t gate_subject;
 };
 
 #define MAAR_PLUGIN_HEADER .abi = MAAR_ABI, .size = sizeof(struct maar_plugin)

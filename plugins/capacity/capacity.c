@@ -227,6 +227,7 @@ MAAR_EXPORT const struct maar_plugin maar_plugin = {
             .job_enqueueable = maar_capacity_job_enqueueable,
             .queue_preemptive = maar_capacity_queue_preemptive,
             .queue_room = maar_capacity_queue_room,
+            .queue_state = maar_capacity_queue_state,
             .reclaimable = maar_capacity_reclaimable,
             .unified_evictable = maar_capacity_unified_evictable,
             .on_allocate = on_allocate,

@@ -135,6 +135,9 @@ uint32_t maar_capacity_queue_room(void *self, const struct maar_view *view,
 enum maar_vote maar_capacity_job_enqueueable(void *self, const struct maar_view *view,
                                              const struct maar_job *job);
 
+uint64_t maar_capacity_queue_state(void *self, const struct maar_view *view,
+                                   const struct maar_queue *queue, bool gate);
+
 /* ---- victims.c: the hooks of the same names ---- */
 
 bool maar_capacity_queue_preemptive(void *self, const struct maar_view *view,

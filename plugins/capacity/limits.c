@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "kubernetes/refusal.h"
+#include "kubernetes/state.h"
 
 #define AMOUNT_BYTES 48
 
@@ -390,4 +391,34 @@ enum maar_vote maar_capacity_job_enqueueable(void *self, const struct maar_view 
         below = account;
     }
     return MAAR_PERMIT;
+}
+
+/* ---- state ----------------------------------------------------------------------------------- */
+
+static uint64_t add_ledger(uint64_t state, const struct maar_view *view,
+                           const struct maar_capacity_ledger *ledger)
+{
+    state = maar_state_add_row(state, ledger->allocated, view->dims->n);
+    return maar_state_add_row(state, ledger->promised, view->dims->n);
+}
+
+/* All that the answers above look at, from the queue up to root. */
+uint64_t maar_capacity_queue_state(void *self, const struct maar_view *view,
+                                   const struct maar_queue *queue, bool gate)
+{
+    (void)self;
+    const struct maar_capacity_session *session = maar_capacity_session(view);
+    uint64_t state = add_ledger(session->ready, view, &session->cluster);
+    for (; queue; queue = maar_capacity_above(view, queue)) {
+        const struct maar_capacity_account *account = maar_capacity_account(view, queue);
+        state = maar_state_add(state, account->held.present);
+        state = add_ledger(state, view, &account->held);
+        state = maar_state_add_amounts(state, &account->limit);
+        state = maar_state_add_amounts(state, &account->deserved);
+        if (!gate)
+            continue;
+        state = maar_state_add_amounts(state, &account->inqueue);
+        state = maar_state_add_amounts(state, &account->elastic);
+    }
+    return state;
 }

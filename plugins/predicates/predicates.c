@@ -411,6 +411,7 @@ MAAR_EXPORT const struct maar_plugin maar_plugin = {
     .create = create,
     .destroy = destroy,
     .open = open_session,
+    .gate_subject = MAAR_SUBJECT_CLASS,
     .hooks =
         {
             .pre_filter = pre_filter,

@@ -74,6 +74,7 @@ static const struct hook hooks[] = {
     HOOK(sub_job_pipelined, "subJobPipelined", MAAR_ENABLE_SUB_JOB_PIPELINED),
     HOOK(queue_overused, "overused", MAAR_ENABLE_OVERUSED),
     HOOK(queue_preemptive, "preemptive", MAAR_ENABLE_PREEMPTIVE),
+    HOOK(queue_state, "queueState", NO_KEY),
     HOOK(queue_room, "allocatable", MAAR_ENABLE_ALLOCATABLE),
     HOOK(pre_filter, "prePredicate", MAAR_ENABLE_PREDICATE),
     HOOK(filters, "predicate", MAAR_ENABLE_PREDICATE),

@@ -23,8 +23,8 @@
 
 #define LOOK_AT_CONF_NS MAAR_SECOND_NS
 
-/* As kube-scheduler flushes its unschedulable pods. */
-#define FULL_RETRY_NS (300 * MAAR_SECOND_NS)
+/* All that waits is tried, whatever is remembered of refusals. */
+#define FULL_RETRY_NS (60 * MAAR_SECOND_NS)
 
 struct daemon {
     struct maar_options options;

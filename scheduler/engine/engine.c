@@ -29,6 +29,8 @@ struct maar_engine {
     struct maar_policy *policy;
     struct maar_policy *next_policy; /* takes effect with the next session */
     struct maar_place *place;
+    struct maar_memory *memory;
+    bool check_memory;
     char *component;
     bool create_queues;
     bool check;
@@ -37,14 +39,16 @@ struct maar_engine {
     size_t n_gates_max;
     bool synced[MAAR_N_KINDS];
     int64_t full_retry_ns;
-    int64_t session_ns; /* when the last session or full retry began */
-    bool relevant;      /* something changed since the last session */
-    int64_t retry_ns;   /* when to write failed statuses again; 0: nothing failed */
+    int64_t full_ns;  /* when all that waits was tried last, from memory or not */
+    bool retries_all; /* the next session does */
+    bool relevant;    /* something changed since the last session */
+    int64_t retry_ns; /* when to write failed statuses again; 0: nothing failed */
     size_t n_binds_in_flight;
     size_t n_gates_in_flight;
     size_t n_submitted;
     size_t n_undo_errors;
     size_t n_bad_answers;
+    size_t n_memory_errors;
     struct maar_deltas deltas;
 };
 
@@ -86,6 +90,8 @@ struct maar_engine *maar_engine_create(const struct maar_engine_options *options
     engine->policy = policy;
     engine->world = maar_world_create(&world);
     engine->place = maar_place_create();
+    engine->memory = maar_memory_create();
+    engine->check_memory = options->check_memory;
     engine->component = maar_strdup(
         engine->world->scheduler_names.n == 1 ? engine->world->scheduler_names.data[0] : "volcano");
     engine->create_queues = options->create_queues;
@@ -108,6 +114,7 @@ void maar_engine_destroy(struct maar_engine *engine)
     maar_policy_destroy(engine->policy);
     maar_policy_destroy(engine->next_policy);
     maar_place_destroy(engine->place);
+    maar_memory_destroy(engine->memory);
     maar_world_destroy(engine->world);
     free(engine->component);
     free(engine);
@@ -308,6 +315,8 @@ static void run_session(struct maar_engine *engine)
         /* Indexes were computed with the old one. */
         maar_place_destroy(engine->place);
         engine->place = maar_place_create();
+        maar_memory_destroy(engine->memory);
+        engine->memory = maar_memory_create();
     }
     int64_t now_ns = engine->backend.ops->now_ns(engine->backend.self);
     maar_world_expire(engine->world, now_ns);
@@ -315,6 +324,8 @@ static void run_session(struct maar_engine *engine)
                                    .check_undo = engine->check,
                                    .queue_admission = engine->features.queue_admission,
                                    .n_openable = engine->n_gates_max - engine->n_gates_in_flight,
+                                   .memory = engine->retries_all ? NULL : engine->memory,
+                                   .check_memory = engine->check_memory,
                                    .component = engine->component};
     maar_session_open(&session, engine->world, engine->policy, engine->place, now_ns);
     maar_host_run_actions(&session);
@@ -322,6 +333,7 @@ static void run_session(struct maar_engine *engine)
     engine->relevant |= session.n_phases > 0;
     engine->n_undo_errors += session.n_undo_errors;
     engine->n_bad_answers += session.n_bad_answers;
+    engine->n_memory_errors += session.n_memory_errors;
     for (size_t i = 0; i < session.writes.n; i++)
         submit(engine, session.writes.data[i]);
     maar_vec_clear(&session.writes);
@@ -381,10 +393,13 @@ static bool has_waiting(const struct maar_world *world)
 static void retry_all(struct maar_engine *engine)
 {
     int64_t now_ns = engine->backend.ops->now_ns(engine->backend.self);
-    if (engine->full_retry_ns == 0 || now_ns - engine->session_ns < engine->full_retry_ns)
+    if (engine->full_ns == 0)
+        engine->full_ns = now_ns;
+    if (engine->full_retry_ns == 0 || now_ns - engine->full_ns < engine->full_retry_ns)
         return;
-    engine->session_ns = now_ns;
-    engine->relevant |= has_waiting(engine->world);
+    engine->full_ns = now_ns;
+    engine->retries_all = has_waiting(engine->world);
+    engine->relevant |= engine->retries_all;
 }
 
 static bool is_due(const struct maar_engine *engine, bool force)
@@ -412,11 +427,11 @@ struct maar_turn maar_engine_turn(struct maar_engine *engine, int64_t timeout_ns
         retry_all(engine);
     if (turn.synced && is_due(engine, force)) {
         engine->relevant = false;
-        engine->session_ns = engine->backend.ops->now_ns(engine->backend.self);
         int64_t start = maar_clock_mono_ns();
         run_session(engine);
         turn.session_ns = maar_clock_mono_ns() - start;
         turn.session = true;
+        engine->retries_all = false;
     }
     turn.n_writes = engine->n_submitted - submitted;
     return turn;
@@ -435,7 +450,12 @@ size_t maar_engine_check(const struct maar_engine *engine, struct maar_text *out
     if (engine->n_undo_errors > 0)
         maar_text_addf(out, "%zu discarded plans did not restore the world\n",
                        engine->n_undo_errors);
-    return n + engine->n_undo_errors;
+    if (engine->n_memory_errors > 0)
+        maar_text_addf(out,
+                       "%zu jobs that were refused from memory would not have been so, or in "
+                       "other words\n",
+                       engine->n_memory_errors);
+    return n + engine->n_undo_errors + engine->n_memory_errors;
 }
 
 void maar_engine_queues(const struct maar_engine *engine, maar_queue_amount_fn each, void *context)

@@ -32,7 +32,10 @@ struct maar_engine_options {
     struct maar_feature_gates features;
     int64_t
         gate_removal_workers; /* bounds the removals of gates in flight, 200 for each; below 1: 5 */
-    /* While pods wait, everything is tried again at least so often, changed or not: a safety net. 0: never. */
+    /* Refused jobs that need not be tried again are, to see that they are refused in the same words (finds bugs). */
+    bool check_memory;
+    /* While pods wait, all of them are tried again at least so often, whatever is remembered of refusals: a safety net.
+     * 0: never. */
     int64_t full_retry_ns;
 };
 

@@ -101,9 +101,12 @@ static bool job_starving(void *context, const struct maar_job *job)
 
 static bool job_enqueueable(void *context, const struct maar_job *job)
 {
+    if (maar_memory_holds(context, job, MAAR_REFUSAL_GATE))
+        return false;
     if (maar_vote_job_enqueueable(context, job))
         return true;
     maar_lacking_at_gate(context, job);
+    maar_memory_note(context, job, MAAR_REFUSAL_GATE);
     return false;
 }
 
@@ -117,7 +120,10 @@ static bool queue_overused(void *context, const struct maar_queue *queue)
     const char *text = NULL;
     for (uint32_t i = 0; i < queue->n_jobs; i++) {
         const struct maar_job *job = queue->jobs[i];
-        if (job->n[MAAR_TASK_PENDING] == 0 || maar_session_job(session, job)->job_text)
+        /* Who was tried before has reasons of its own. */
+        if (job->n[MAAR_TASK_PENDING] == 0 || maar_session_job(session, job)->job_text ||
+            maar_job_entry(job)->refusal.session == session->world->session_number ||
+            maar_memory_holds(session, job, MAAR_REFUSAL_OVERUSED))
             continue;
         if (!text)
             text = maar_queue_is_open(queue)
@@ -126,6 +132,7 @@ static bool queue_overused(void *context, const struct maar_queue *queue)
                                            queue->name)
                        : "queue is not open";
         maar_session_refuse_job(session, job, text);
+        maar_memory_note(session, job, MAAR_REFUSAL_OVERUSED);
     }
     return true;
 }
@@ -175,6 +182,16 @@ static uint64_t lacked(void *context, const struct maar_job *job)
     return maar_session_job(context, job)->lacked;
 }
 
+static bool was_refused(void *context, const struct maar_job *job)
+{
+    return maar_memory_holds(context, job, MAAR_REFUSAL_TURN);
+}
+
+static void refused(void *context, const struct maar_job *job)
+{
+    maar_memory_note(context, job, MAAR_REFUSAL_TURN);
+}
+
 static void pass_over(void *context, const struct maar_job *job, const char *reason)
 {
     struct maar_session *session = context;
@@ -218,6 +235,8 @@ static const struct maar_action_host action_host = {
     .place_harder = maar_place_harder,
     .release = release,
     .lacked = lacked,
+    .was_refused = was_refused,
+    .refused = refused,
     .pass_over = pass_over,
     .open_gates = open_gates,
 };

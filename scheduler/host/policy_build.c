@@ -145,8 +145,29 @@ static void add_scores(struct maar_policy *policy, struct maar_instance *instanc
     }
 }
 
+/* Whether what the plugin says of jobs and queues has known dependencies. */
+static void add_gates(struct maar_policy *policy, const struct maar_plugin *plugin)
+{
+    static const uint32_t known =
+        (uint32_t)MAAR_SUBJECT_JOB | MAAR_SUBJECT_TASK | MAAR_SUBJECT_CLASS;
+    const struct maar_hooks *hooks = &plugin->hooks;
+    bool gates = hooks->job_valid || hooks->job_ready || hooks->job_pipelined || hooks->pre_filter;
+    if (gates && (plugin->gate_subject == 0 || (plugin->gate_subject & ~known)))
+        policy->remembers = false;
+    if ((hooks->queue_room || hooks->queue_overused) && !hooks->queue_state)
+        policy->remembers = false;
+    if (hooks->job_enqueueable && !hooks->queue_state)
+        policy->remembers_gate = false;
+    if (hooks->reserve)
+        policy->remembers = false;
+}
+
 static void flatten(struct maar_policy *policy)
 {
+    policy->remembers = policy->remembers_gate = true;
+    for (size_t i = 0; i < policy->n_instances; i++)
+        add_gates(policy, policy->instances[i].plugin);
+
     uint32_t n_terms = 0;
     policy->indexable = true;
     for (size_t t = 0; t < policy->n_tiers; t++) {

@@ -128,7 +128,7 @@ void maar_world_renew(struct maar_world *world)
 {
     for (size_t i = 0; i < world->job_slots.n; i++)
         if (world->job_slots.data[i])
-            maar_job_note_news(world, world->job_slots.data[i]);
+            maar_world_job_changed(world, world->job_slots.data[i]);
 }
 
 void maar_world_clear_news(struct maar_world *world)
@@ -267,6 +267,26 @@ static bool set_roles(struct maar_world *world, struct maar_job_entry *job,
     return changed;
 }
 
+static bool same_text(const char *l, const char *r)
+{
+    return !strcmp(l ? l : "", r ? r : "");
+}
+
+static bool same_conditions(const struct maar_job_entry *job,
+                            const struct maar_pod_group_record *group)
+{
+    if (job->conditions.n != group->n_conditions)
+        return false;
+    for (uint32_t i = 0; i < group->n_conditions; i++) {
+        const struct maar_condition *l = &job->conditions.data[i];
+        const struct maar_condition_record *r = &group->conditions[i];
+        if (!same_text(l->type, r->type) || !same_text(l->status, r->status) ||
+            !same_text(l->reason, r->reason) || !same_text(l->message, r->message))
+            return false;
+    }
+    return true;
+}
+
 static void set_conditions(struct maar_job_entry *job, const struct maar_pod_group_record *group)
 {
     clear_conditions(job);
@@ -313,6 +333,11 @@ static bool set_status(struct maar_world *world, struct maar_job_entry *job,
     bool changed = job->view.phase != group->phase;
     if (changed)
         maar_job_set_phase(world, job, (uint8_t)group->phase);
+    /* Somebody else wrote it: sessions must look at what they said. */
+    if (job->written_phase != group->phase || job->written_running != group->running ||
+        job->written_succeeded != group->succeeded || job->written_failed != group->failed ||
+        !same_conditions(job, group))
+        maar_world_job_changed(world, job);
     job->written_phase = (uint8_t)group->phase;
     job->written_running = group->running;
     job->written_succeeded = group->succeeded;

@@ -296,14 +296,18 @@ static bool apply_status(struct maar_world *world, struct maar_task_entry *task,
            task->waiting_node != waiting_before;
 }
 
-static void apply_condition(struct maar_task_entry *task, const struct maar_pod_record *pod)
+static void apply_condition(struct maar_world *world, struct maar_task_entry *task,
+                            const struct maar_pod_record *pod)
 {
     const struct maar_condition_record *condition = &pod->scheduled_condition;
     if (task->conditions_in_flight > 0)
         return;
     bool waits = *condition->type && !strcmp(condition->status, "False");
-    maar_text_replace(&task->condition_reason, waits ? condition->reason : NULL);
-    maar_text_replace(&task->condition_message, waits ? condition->message : NULL);
+    bool changed = maar_text_replace(&task->condition_reason, waits ? condition->reason : NULL);
+    changed |= maar_text_replace(&task->condition_message, waits ? condition->message : NULL);
+    /* Somebody else wrote it: sessions must look at what they said. */
+    if (changed && task->job)
+        maar_world_job_changed(world, task->job);
 }
 
 bool maar_tasks_apply(struct maar_world *world, const struct maar_record *record, bool deleted)
@@ -332,7 +336,7 @@ bool maar_tasks_apply(struct maar_world *world, const struct maar_record *record
         maar_world_job_changed(world, task->job);
     changed |= replaced;
     changed |= apply_status(world, task, pod);
-    apply_condition(task, pod);
+    apply_condition(world, task, pod);
     set_loose(world, task, ours && !task->job);
     return changed;
 }

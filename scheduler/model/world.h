@@ -93,6 +93,19 @@ struct maar_sub_job_entry {
     const char *gang_text;  /* session's arena: how many of its size fit; NULL */
 };
 
+/* What is remembered of a job's last refusal (place/memory.c). */
+struct maar_refusal_memory {
+    uint64_t
+        number; /* equal as long as nothing changed that it depended on; 0: nothing is remembered */
+    uint8_t kind; /* enum maar_refusal */
+    uint64_t lacked;
+    uint64_t session; /* the last one in which the job was tried, or refused from memory */
+    bool held;        /* from memory */
+    uint64_t state;   /* of the job, then */
+    bool is_checked;  /* held in fact, and tried all the same: it must be refused again */
+    uint64_t checked_session;
+};
+
 /* A PodGroup and its pods. */
 struct maar_job_entry {
     struct maar_job view;
@@ -130,8 +143,10 @@ struct maar_job_entry {
     char *event_key; /* signature of the last event sent */
     /* The current answer to "why does it wait": one line; NULL when it does not. */
     char *reason;
-    uint64_t news_session;  /* number of the last session that reports on it */
+    uint64_t news_session; /* number of the last session that reports on it */
+    struct maar_refusal_memory refusal;
     uint64_t tried_session; /* number of the session the fields below belong to */
+    bool looked_at_nodes;
     uint64_t failed_roles; /* bit i: a task of role i found no node (roles above 63 share bit 63) */
     uint64_t
         lacked; /* dimensions that it was refused for, where its queue's strategy asks for them */

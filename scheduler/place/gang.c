@@ -122,6 +122,7 @@ static uint64_t *role_memory(const struct placing *p, const struct maar_task *ta
 
 static struct maar_choice choose(const struct placing *p, const struct maar_task *task)
 {
+    maar_session_job(p->session, p->job)->looked_at_nodes = true;
     if (!(p->flags & MAAR_PLACE_BEST_EFFORT) && task->nominated_node != MAAR_NO_NODE) {
         struct maar_choice choice = choose_nominated(p, task);
         if (choice.node != MAAR_NO_NODE)
@@ -319,6 +320,7 @@ static bool is_hopeless(struct placing *p, const struct maar_task *const *tasks,
     for (size_t i = 0; i < n; i++)
         if (tasks[i]->cls != tasks[0]->cls || maar_place_is_barred(tasks[i]))
             return false;
+    maar_session_job(p->session, p->job)->looked_at_nodes = true;
     uint64_t slots = maar_index_slots(p->session, tasks[0], (uint64_t)need);
     if (slots >= (uint64_t)need)
         return false;

@@ -190,6 +190,11 @@ static bool search_by_size(struct search *search)
     return found;
 }
 
+bool maar_place_is_exhausted(const struct maar_session *session)
+{
+    return session->n_trials >= TRIALS_PER_SESSION;
+}
+
 bool maar_place_harder(struct maar_statement *statement, const struct maar_job *job,
                        const struct maar_sub_job *sub_job, const struct maar_task *const *tasks,
                        size_t n)
@@ -197,8 +202,7 @@ bool maar_place_harder(struct maar_statement *statement, const struct maar_job *
     struct maar_session *session = maar_statement_session(statement);
     struct maar_gang gang = maar_gang_of(job, sub_job);
     if (session->policy->conf->compatibility_volcano || n < 2 ||
-        !might_fit(session, tasks, n, gang.min - gang.ready) ||
-        session->n_trials >= TRIALS_PER_SESSION)
+        !might_fit(session, tasks, n, gang.min - gang.ready) || maar_place_is_exhausted(session))
         return false;
     const char **text = sub_job ? &maar_session_sub_job(session, sub_job)->gang_text
                                 : &maar_session_job(session, job)->gang_text;

@@ -105,6 +105,19 @@ uint64_t maar_index_slots(struct maar_session *session, const struct maar_task *
                           uint64_t want);
 bool maar_is_indexable(const struct maar_session *session);
 
+/* memory.c: refusals that need not be tried again */
+struct maar_memory *maar_memory_create(void);
+/* Accepts NULL. */
+void maar_memory_destroy(struct maar_memory *memory);
+/* The job was refused there, and nothing has changed that this depended on. */
+bool maar_memory_holds(struct maar_session *session, const struct maar_job *job,
+                       enum maar_refusal refusal);
+/* The job was refused there just now, and what was tried is undone. */
+void maar_memory_note(struct maar_session *session, const struct maar_job *job,
+                      enum maar_refusal refusal);
+/* harder.c: other gangs of the session have used up the trials */
+bool maar_place_is_exhausted(const struct maar_session *session);
+
 /* lacking.c: notes what a job of a queue with strategy fifo-per-resource lacks */
 bool maar_lacking_is_wanted(const struct maar_session *session, const struct maar_job *job);
 /* The queue has no room for the task. */

@@ -70,6 +70,9 @@ struct maar_policy {
      * depends on the load of other nodes is asked late, for the nodes of the index. */
     bool indexable;
     bool has_late; /* some filter or score is asked late */
+    /* What gates and queues answer has known dependencies, so refusals can be remembered: in turns, at the gate. */
+    bool remembers;
+    bool remembers_gate;
     /* Changes with everything that an index was computed with. */
     uint64_t generation;
     uint64_t open_set; /* which instances were open in the last session */

@@ -102,6 +102,7 @@ struct maar_job_entry *maar_session_job(struct maar_session *session, const stru
         entry->tried_session = session->world->session_number;
         entry->failed_roles = 0;
         entry->lacked = 0;
+        entry->looked_at_nodes = false;
         entry->job_text = NULL;
         entry->gang_text = NULL;
         entry->condition_type = NULL;

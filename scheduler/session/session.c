@@ -97,6 +97,8 @@ void maar_session_open(struct maar_session *session, struct maar_world *world,
         .reference = session->reference,
         .check_undo = session->check_undo,
         .looks = session->looks,
+        .memory = session->memory,
+        .check_memory = session->check_memory,
         .queue_admission = session->queue_admission,
         .n_openable = session->n_openable,
         .component = session->component ? session->component : "volcano",
@@ -139,15 +141,22 @@ static void sort_news(struct maar_session *session)
     qsort(session->news.data, session->news.n, sizeof(void *), maar_job_compare);
 }
 
+/* Nothing happened to the job after it was refused from memory. */
+static bool is_as_said(const struct maar_session *session, const struct maar_job_entry *job)
+{
+    return maar_session_holds(session, job) && job->refusal.state == job->state;
+}
+
 /* What waited, and what something happened to. */
 static void collect_news(struct maar_session *session)
 {
     const struct maar_world *world = session->world;
     for (size_t i = 0; i < world->sorted_waiting.n; i++)
-        maar_session_add_news(session, world->sorted_waiting.data[i]);
+        if (!is_as_said(session, maar_job_entry(world->sorted_waiting.data[i])))
+            maar_session_add_news(session, world->sorted_waiting.data[i]);
     size_t n_sorted = session->news.n;
     for (size_t i = 0; i < world->news.n; i++)
-        if (maar_job_is_scheduled(world->news.data[i]))
+        if (maar_job_is_scheduled(world->news.data[i]) && !is_as_said(session, world->news.data[i]))
             maar_session_add_news(session, &world->news.data[i]->view);
     if (session->news.n > n_sorted)
         sort_news(session);
@@ -188,6 +197,8 @@ void maar_session_close(struct maar_session *session)
 {
     close_instances(session);
     maar_session_write_jobs(session);
+    for (size_t i = 0; i < session->checked.n; i++)
+        session->n_memory_errors += session->checked.data[i]->refusal.is_checked;
     maar_world_clear_news(session->world);
     /* Volcano counts what an open plan holds as allocated. */
     bool early = session->policy->conf->compatibility_volcano;
@@ -213,6 +224,7 @@ void maar_session_fini(struct maar_session *session)
     maar_vec_fini(&session->writes);
     maar_vec_fini(&session->kept);
     maar_vec_fini(&session->news);
+    maar_vec_fini(&session->checked);
     maar_vec_fini(&session->limits);
     maar_undo_fini(&session->undo);
     maar_arena_destroy(session->arena);

@@ -11,7 +11,17 @@
 #include "session/policy.h"
 
 struct maar_statement;
-struct maar_place; /* place/: the class indexes; outlive sessions */
+struct maar_place;  /* place/: the class indexes; outlive sessions */
+struct maar_memory; /* place/: what is remembered of refusals; outlives sessions */
+
+/* Where a job was refused. */
+enum maar_refusal {
+    MAAR_REFUSAL_NONE,
+    MAAR_REFUSAL_GATE,     /* it was not admitted */
+    MAAR_REFUSAL_OVERUSED, /* its queue gets no turn */
+    MAAR_REFUSAL_TURN,     /* it was tried */
+    MAAR_REFUSAL_ROOM,     /* TURN: its queue had no room, no node was looked at */
+};
 
 /* Why a plugin refused, in numbers; the plugin's units. */
 struct maar_limit {
@@ -31,17 +41,21 @@ struct maar_session {
     struct maar_view view; /* without rows: for actions */
     char uid[40];
     int64_t now_ns;
-    bool reference;  /* place with the plain path */
-    bool looks;      /* only looks: decides nothing, writes nothing (maar_session_leave) */
-    bool check_undo; /* compare hashes around discards */
+    bool reference;             /* place with the plain path */
+    struct maar_memory *memory; /* NULL: every refused job is tried again */
+    bool check_memory; /* … also those that need not, to see that they are refused again */
+    bool looks;        /* only looks: decides nothing, writes nothing (maar_session_leave) */
+    bool check_undo;   /* compare hashes around discards */
     bool
         supposing; /* plugins are asked about something else than they think: they report nothing */
     bool queue_admission; /* feature gate SchedulingGatesQueueAdmission */
     size_t n_openable;    /* gates that may still be opened by this session */
     struct maar_undo undo;
-    struct maar_statement *statement;  /* the open one, NULL */
-    MAAR_VEC(struct maar_task *) kept; /* placed by kept statements: given back at close */
-    MAAR_VEC(struct maar_job *) news;  /* what closing reports on */
+    struct maar_statement *statement;          /* the open one, NULL */
+    MAAR_VEC(struct maar_task *) kept;         /* placed by kept statements: given back at close */
+    MAAR_VEC(struct maar_job_entry *) checked; /* jobs that check_memory tries again */
+    size_t n_memory_errors;           /* of these, that were not refused in the same words */
+    MAAR_VEC(struct maar_job *) news; /* what closing reports on */
     MAAR_VEC(struct maar_write *) writes;
     const char *component; /* source of events */
     const char *action;    /* name of the running action */
@@ -180,6 +194,13 @@ void maar_session_refuse_task(struct maar_session *session, const struct maar_ta
                               const char *text);
 void maar_session_refuse_job(struct maar_session *session, const struct maar_job *job,
                              const char *text);
+
+/* The job was refused from memory: what was said of it stands. */
+static inline bool maar_session_holds(const struct maar_session *session,
+                                      const struct maar_job_entry *job)
+{
+    return job->refusal.held && job->refusal.session == session->world->session_number;
+}
 
 /* ---- closing (status.c) ---- */
 /* PodGroup phases and conditions, pod conditions, their events. */

@@ -171,6 +171,13 @@ static void tell_group(struct maar_session *session, struct maar_job_entry *entr
     }
 }
 
+/* Of a job that is only tried to check the memory there is nothing new to say. */
+static void note_surprise(struct maar_session *session, const struct maar_job_entry *job)
+{
+    session->n_memory_errors +=
+        job && job->refusal.checked_session == session->world->session_number;
+}
+
 static void write_group(struct maar_session *session, struct maar_job_entry *entry)
 {
     struct maar_job *job = &entry->view;
@@ -188,6 +195,7 @@ static void write_group(struct maar_session *session, struct maar_job_entry *ent
         maar_world_set_phase(session->world, job, phase);
     if (!changed)
         return;
+    note_surprise(session, entry);
     entry->written_phase = (uint8_t)phase;
     entry->written_running = (int32_t)job->n[MAAR_TASK_RUNNING];
     entry->written_succeeded = (int32_t)job->n[MAAR_TASK_SUCCEEDED];
@@ -212,6 +220,7 @@ static void send_pod(struct maar_session *session, struct maar_task *task, const
                      const char *message)
 {
     struct maar_task_entry *entry = maar_task_entry(task);
+    note_surprise(session, entry->job);
     maar_text_replace(&entry->condition_reason, reason);
     maar_text_replace(&entry->condition_message, message);
     struct maar_write *write =
@@ -270,6 +279,8 @@ static bool answer(struct maar_session *session, const struct maar_task *task,
         return !entry->condition_reason;
     }
     maar_task_reason(session, task, ret_reason, ret_message);
+    if (!**ret_message && maar_session_holds(session, entry->job))
+        return false;
     if (!**ret_message)
         *ret_message = untried_text(session, task->job);
     const char *gang = maar_gang_text(session, task->job, task);
@@ -375,6 +386,9 @@ void maar_session_write_jobs(struct maar_session *session)
 {
     for (size_t i = 0; i < session->news.n; i++) {
         struct maar_job *job = session->news.data[i];
+        /* What is remembered goes with what was said last. */
+        if (maar_job_entry(job)->refusal.session != session->world->session_number)
+            maar_job_entry(job)->refusal.number = 0;
         write_group(session, maar_job_entry(job));
         note_reason(session, maar_job_entry(job));
         write_members(session, job);

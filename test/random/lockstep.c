@@ -248,7 +248,8 @@ static void side_init(struct run *run, struct side *side, const char *conf_text,
                                           .create_queues = run->create_queues,
                                           .check = true,
                                           .features = {.queue_admission = true},
-                                          .reference = reference};
+                                          .reference = reference,
+                                          .check_memory = shuffle_rng != NULL};
     side->engine = maar_engine_create(&options, (struct maar_backend){&backend_ops, side}, &err);
     if (!side->engine || maar_engine_start(side->engine, &err) < 0)
         fail(run, "conf", "%s", err.text);
