@@ -220,6 +220,16 @@ static void make_group(struct maar_record *record, const struct group_object *fr
     group->n_min_task = from->n_roles;
     group->min_task = maar_arena_calloc(arena, 2, sizeof *group->min_task);
     memcpy(group->min_task, from->roles, sizeof from->roles);
+    if (from->sub_group_size > 0) {
+        static const char *const keys[] = {"app"};
+        group->n_sub_groups = 1;
+        group->sub_groups = maar_arena_calloc(arena, 1, sizeof *group->sub_groups);
+        group->sub_groups[0] = (struct maar_sub_group_record){.name = "by-app",
+                                                              .size = from->sub_group_size,
+                                                              .min = from->min_sub_groups,
+                                                              .n_match_keys = 1,
+                                                              .match_keys = keys};
+    }
     group->has_min_resources = from->has_min_resources;
     group->min_resources = make_amounts(arena, &from->min_resources);
     group->phase = from->phase;
@@ -516,6 +526,9 @@ static void describe_group(const struct group_object *group, struct maar_text *o
                    (int)group->phase, group->priority_class);
     for (uint32_t i = 0; i < group->n_roles; i++)
         maar_text_addf(out, " role %s:%d", group->roles[i].role, group->roles[i].min);
+    if (group->sub_group_size > 0)
+        maar_text_addf(out, " sub-groups by app: size %d, min %d", group->sub_group_size,
+                       group->min_sub_groups);
     if (group->has_min_resources)
         describe_amounts("minResources", &group->min_resources, out);
 }

@@ -93,6 +93,8 @@ struct group_object {
     int32_t min;
     uint32_t n_roles;
     struct maar_role_min roles[2];
+    /* Sub-groups by the label app; size 0: none. */
+    int32_t sub_group_size, min_sub_groups;
     bool has_min_resources;
     struct amounts min_resources;
     enum maar_phase phase;

@@ -457,6 +457,8 @@ static void random_group(struct rng *rng, struct group_object *group, uint32_t n
     group->min = rng_chance(rng, 70)   ? (int32_t)n_pods
                  : rng_chance(rng, 70) ? (int32_t)rng_below(rng, n_pods + 2)
                                        : RNG_PICK(rng, odd);
+    group->sub_group_size = rng_chance(rng, 25) ? 1 + (int32_t)rng_below(rng, 3) : 0;
+    group->min_sub_groups = (int32_t)rng_below(rng, 3);
     group->n_roles = 0;
     if (rng_chance(rng, 25)) {
         group->n_roles = 1 + rng_below(rng, 2);
