@@ -296,12 +296,14 @@ static const struct maar_explained_class *first_refused(const struct maar_explai
     return NULL;
 }
 
-/* What has room are members of sub-groups that do not come together, or enough members of too few sub-groups. */
+/* What has room are members of sub-groups that do not come together, or enough members of too few sub-groups; or
+ * nothing was refused, and yet too few pods exist. */
 static bool has_parts_only(const struct try *try)
 {
     const struct maar_explained_group *group = try->explaining->group;
     bool has_enough = group->could >= group->need - group->have;
-    return try->sub_groups && (group->could > 0 ? has_enough : try->n_given_back > 0);
+    bool has_none = try->n_given_back > 0 || !first_refused(group);
+    return try->sub_groups && (group->could > 0 ? has_enough : has_none);
 }
 
 static void judge(struct try *try, bool ready, bool pipelined)
@@ -333,9 +335,6 @@ static void judge(struct try *try, bool ready, bool pipelined)
     } else if (refused) {
         group->gate = MAAR_GATE_NODES;
         group->text = refused->text;
-    } else if (try->sub_groups) {
-        group->gate = MAAR_GATE_GANG;
-        group->text = try->sub_groups;
     }
 }
 
