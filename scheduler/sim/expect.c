@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sim/document.h"
+#include "sim/pod_group.h"
 
 struct check {
     struct maar_cluster *cluster;
@@ -175,42 +176,10 @@ static void check_evicted(struct check *check, const json_t *value)
     }
 }
 
-/* Whether the PodGroup was made for an object of that name, a Deployment's for one of its ReplicaSets. */
-static bool is_made_for(const struct check *check, const struct maar_object *group,
-                        const char *name)
-{
-    size_t n = strlen(group->ns);
-    const json_t *document = group->document;
-    if (strncmp(name, group->ns, n) != 0 || name[n] != '/')
-        return false;
-    for (int depth = 0; document && depth < 2; depth++) {
-        const json_t *owner =
-            json_array_get(maar_document_at(document, "metadata.ownerReferences"), 0);
-        const struct maar_collection *kind = maar_store_find(
-            maar_cluster_store(check->cluster), maar_document_text(owner, "apiVersion"),
-            maar_document_text(owner, "kind"));
-        const char *own = maar_document_text(owner, "name");
-        if (strcmp(name + n + 1, own) == 0)
-            return true;
-        const struct maar_object *object =
-            kind ? maar_collection_object(kind, group->ns, own) : NULL;
-        document = object ? object->document : NULL;
-    }
-    return false;
-}
-
-/* By its name, or by that of what it was made for: a uid is part of the name of such a group. */
 static const json_t *find_group(const struct check *check, const char *name)
 {
-    const json_t *found = find(check, "scheduling.volcano.sh/v1beta1", "PodGroup", name);
-    const struct maar_collection *groups = maar_store_find(
-        maar_cluster_store(check->cluster), "scheduling.volcano.sh/v1beta1", "PodGroup");
-    const struct maar_object *group;
-    size_t at = 0;
-    while (!found && (group = maar_collection_next(groups, &at)))
-        if (is_made_for(check, group, name))
-            found = group->document;
-    return found;
+    const struct maar_object *group = maar_pod_group_find(maar_cluster_store(check->cluster), name);
+    return group ? group->document : NULL;
 }
 
 static void check_groups(struct check *check, const json_t *value)
