@@ -195,6 +195,23 @@ bool maar_place_is_exhausted(const struct maar_session *session)
     return session->n_trials >= TRIALS_PER_SESSION;
 }
 
+/* What is said of each task; trials that fail change nothing in it. */
+static const char **save_texts(struct maar_session *session, const struct maar_task *const *tasks,
+                               size_t n)
+{
+    const char **texts = maar_arena_calloc(session->arena, n, sizeof *texts);
+    for (size_t i = 0; i < n; i++)
+        texts[i] = maar_session_task(session, tasks[i])->fit_text;
+    return texts;
+}
+
+static void restore_texts(struct maar_session *session, const struct maar_task *const *tasks,
+                          size_t n, const char *const *texts)
+{
+    for (size_t i = 0; i < n; i++)
+        maar_session_task(session, tasks[i])->fit_text = texts[i];
+}
+
 bool maar_place_harder(struct maar_statement *statement, const struct maar_job *job,
                        const struct maar_sub_job *sub_job, const struct maar_task *const *tasks,
                        size_t n)
@@ -207,6 +224,7 @@ bool maar_place_harder(struct maar_statement *statement, const struct maar_job *
     const char **text = sub_job ? &maar_session_sub_job(session, sub_job)->gang_text
                                 : &maar_session_job(session, job)->gang_text;
     const char *text_before = *text;
+    const char **texts_before = save_texts(session, tasks, n);
     struct search search = {.statement = statement,
                             .session = session,
                             .job = job,
@@ -220,5 +238,6 @@ bool maar_place_harder(struct maar_statement *statement, const struct maar_job *
     if (has_two_classes(tasks, n) && search_by_size(&search))
         return true;
     *text = text_before;
+    restore_texts(session, tasks, n, texts_before);
     return false;
 }
