@@ -33,7 +33,7 @@ until [[ -s $kubeconfig ]]; do
     }
     sleep 0.05
 done
-"$bin/maar-scheduler" --kubeconfig "$kubeconfig" &
+"$bin/maar-scheduler" --kubeconfig "$kubeconfig" --leader-elect=false &
 pids+=($!)
 cat <<TEXT
 up: the cluster and maar-scheduler run until Ctrl-C. In another terminal:

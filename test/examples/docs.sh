@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The maar Authors
 #
-# Does what README.md, docs/plugin-guide.md and docs/explain.md tell a reader to do, word by word:
+# Does what README.md, docs/plugin-guide.md, docs/explain.md and docs/user-guide.md tell a reader to do, word by word:
 #
 #   test/examples/docs.sh FOLDER-OF-MAARCTL
 #
@@ -75,6 +75,18 @@ while IFS= read -r command; do
         on && !/^    / { exit }
         on { sub(/^    /, ""); print }' "$explain")
 done < <(commands "$explain")
+
+user_guide=$root/docs/user-guide.md
+scenario "$user_guide" >teams.yaml
+check "user-guide.md: two-teams" build/release/bin/maarctl simulate -f teams.yaml
+{
+    scenario "$user_guide" | sed '/^    podGroups:/,$d'
+    sed -n '/^    deployments: /,/^$/p' "$user_guide" | sed '/^$/d'
+    echo "  expect:"
+    echo "  - {cycle: 9, podGroups: {default/web: Running, default/crunch: Running, default/train: Running}}"
+    echo "  - {podGroups: {default/crunch: Completed}, binds: 31}"
+} >workloads.yaml
+check "user-guide.md: the short forms of workloads" build/release/bin/maarctl simulate -f workloads.yaml
 
 readme=$root/README.md
 scenario "$readme" >first.yaml
