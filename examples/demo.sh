@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The maar Authors
 #
-# Plays the examples in four acts, with a word to each:
+# Plays the examples in six acts, with a word to each:
 #
 #   examples/demo.sh [FOLDER-OF-MAARCTL]
 #
@@ -78,7 +78,7 @@ counts() { # JOB...
         $0 == "Bound" { on = 1; next }
         on && /^$/ { exit }
         on && $1 ~ /^[0-9]+$/ {
-            sub(/^default\//, "", $2); sub(/-[0-9]+$/, "", $2)
+            sub(/^default\//, "", $2); sub(/-.*$/, "", $2)
             if (!($1 in seen)) { seen[$1] = 1; cycle[++n_cycles] = $1 }
             count[$1, $2]++
         }
@@ -127,6 +127,21 @@ say "Its pods ask for 16 GPUs each, the largest node has 8. It says so, and it d
 play 4-never.yaml
 part Waiting
 part PodGroups
+
+act "5. Over the zones"
+say "Five gateways, at most one more in one zone than in another, and three zones at least. There are two zones: each" \
+    "gets one gateway, and three wait."
+play 5-zones.yaml
+nodes 9
+say "In cycle 10 a node of a third zone comes, and all have a place."
+counts gateway
+
+act "6. A tree of queues"
+say "speech and vision may take 8 GPUs each, and both together the 12 of research. speech takes 8. A job of vision for 8" \
+    "would be too much for research; one for 4 that comes later passes it, and the large one then waits for that, too."
+play 6-tree.yaml
+part Waiting
+part Queues
 
 say "Every file in examples/ says what must come out, and all $n_played came out so. Copy one and change it:" \
     "docs/user-guide.md goes on from here."
