@@ -92,17 +92,19 @@ static void fill_sheet(const struct run *run, struct maar_task *const *tasks, ui
 
 /* ---- parts of a job ---- */
 
-/* Waiting members that ask for nothing make a sub-job ready for Volcano, nodes alone make it so here. */
-static bool is_done(const struct run *run, const struct maar_sub_job *sub_job)
+/* sub_job NULL: the job. */
+static bool is_done(const struct run *run, const struct maar_job *job,
+                    const struct maar_sub_job *sub_job)
 {
-    return run->host->sub_job_ready(run->session, sub_job->job, sub_job) &&
-           (run->view->compatibility || !maar_sub_job_is_propped(sub_job));
+    return sub_job ? run->host->sub_job_ready(run->session, job, sub_job)
+                   : run->host->job_ready(run->session, job);
 }
 
-static bool is_job_done(const struct run *run, const struct maar_job *job)
+static bool is_pipelined(const struct run *run, const struct maar_job *job,
+                         const struct maar_sub_job *sub_job)
 {
-    return run->host->job_ready(run->session, job) &&
-           (run->view->compatibility || !maar_job_is_propped(job));
+    return sub_job ? run->host->sub_job_pipelined(run->session, job, sub_job)
+                   : run->host->job_pipelined(run->session, job);
 }
 
 /* Those that a minimum needs first. */
@@ -128,7 +130,7 @@ static void mark_required(struct run *run, const struct maar_job *job, struct wo
         const struct maar_sub_job *sub_job = work->parts[i].sub_job;
         if (sub_job->policy == MAAR_NO_POLICY)
             continue;
-        if (is_done(run, sub_job))
+        if (is_done(run, job, sub_job))
             missing[sub_job->policy]--;
         else if (run->view->compatibility ||
                  (int64_t)maar_sub_job_n_valid(sub_job) >= sub_job->min_available)
@@ -144,7 +146,8 @@ static void mark_required(struct run *run, const struct maar_job *job, struct wo
 static bool has_turn(const struct run *run, const struct part *part)
 {
     return part->sheet.n > 0 ||
-           (!run->view->compatibility && maar_sub_job_is_propped(part->sub_job));
+           (!run->view->compatibility && part->sub_job->n_pending_best_effort > 0 &&
+            !is_done(run, part->sub_job->job, part->sub_job));
 }
 
 static bool fill_parts(struct run *run, const struct maar_job *job, struct work *work)
@@ -237,40 +240,82 @@ static void collect(struct run *run)
 
 /* ---- turns ---- */
 
-/* Pods that ask for nothing must find a node as well, as many as the minimum needs; backfill places the others. */
-static bool fill_with_best_effort(struct run *run, struct maar_statement *statement,
-                                  const struct maar_job *job)
+/* Members that ask for nothing could make up what is missing, if they find nodes. */
+static bool is_propped(const struct maar_job *job, const struct maar_sub_job *sub_job)
 {
-    if (run->view->compatibility || job->n_pending_best_effort == 0 ||
-        (int64_t)maar_job_n_ready(job) >= job->min_available)
-        return true;
-    struct sheet sheet = {0};
-    fill_sheet(run, job->tasks, job->n_tasks, true, &sheet);
-    bool enough = false;
-    for (; sheet.at < sheet.n && !enough; sheet.at++) {
-        const struct maar_sub_job *sub_job = sheet.tasks[sheet.at]->sub_job;
-        if (sub_job && !is_done(run, sub_job))
-            continue; /* nothing for a part of it */
-        run->host->place(statement, job, NULL, &sheet.tasks[sheet.at], 1, MAAR_PLACE_BEST_EFFORT);
-        enough = (int64_t)maar_job_n_ready(job) >= job->min_available;
-    }
-    free((void *)sheet.tasks);
-    return enough;
+    return sub_job ? maar_sub_job_is_pipelined(sub_job) && sub_job->n_pending_best_effort > 0
+                   : maar_job_is_pipelined(job) && job->n_pending_best_effort > 0;
 }
 
-/* The same for the minimum of a sub-job. */
-static bool fill_part_with_best_effort(struct run *run, struct maar_statement *statement,
-                                       const struct maar_sub_job *sub_job)
+/* Places members that ask for nothing, as many as the minimum needs; backfill places the others. */
+static bool fill_with_best_effort(struct run *run, struct maar_statement *statement,
+                                  const struct maar_job *job, const struct maar_sub_job *sub_job)
 {
-    if (run->view->compatibility || !maar_sub_job_is_propped(sub_job))
+    if (is_done(run, job, sub_job))
         return true;
+    if (run->view->compatibility || !is_propped(job, sub_job))
+        return false;
     struct sheet sheet = {0};
-    fill_sheet(run, sub_job->tasks, sub_job->n_tasks, true, &sheet);
-    for (; sheet.at < sheet.n && maar_sub_job_is_propped(sub_job); sheet.at++)
-        run->host->place(statement, sub_job->job, sub_job, &sheet.tasks[sheet.at], 1,
-                         MAAR_PLACE_BEST_EFFORT);
+    fill_sheet(run, sub_job ? sub_job->tasks : job->tasks,
+               sub_job ? sub_job->n_tasks : job->n_tasks, true, &sheet);
+    size_t n = 0;
+    for (size_t i = 0; i < sheet.n; i++) {
+        const struct maar_sub_job *own = sheet.tasks[i]->sub_job;
+        if (!own || own == sub_job || is_done(run, job, own)) /* nothing for a part of another */
+            sheet.tasks[n++] = sheet.tasks[i];
+    }
+    run->host->place(statement, job, sub_job, sheet.tasks, n,
+                     MAAR_PLACE_BEST_EFFORT | MAAR_PLACE_UNTIL_READY);
     free((void *)sheet.tasks);
-    return !maar_sub_job_is_propped(sub_job);
+    return is_done(run, job, sub_job);
+}
+
+/* Places what comes next on the sheet, until the job or the sub-job is done; false when it does not get so far. Members
+ * that ask for nothing count beforehand. Where they find no nodes, more of the others may do. */
+static bool place_next(struct run *run, struct maar_statement *statement,
+                       const struct maar_job *job, const struct maar_sub_job *sub_job,
+                       struct sheet *sheet)
+{
+    bool done = false;
+    do
+        sheet->at += run->host
+                         ->place(statement, job, sub_job, sheet->tasks + sheet->at,
+                                 sheet->n - sheet->at, run->place_flags)
+                         .n_tried;
+    while (!(done = fill_with_best_effort(run, statement, job, sub_job)) &&
+           is_propped(job, sub_job) && sheet->at < sheet->n);
+    return done;
+}
+
+/* The same by other ways, from sheet->tasks[at] on, before it is given up. */
+static bool place_harder(struct run *run, struct maar_statement *statement,
+                         const struct maar_job *job, const struct maar_sub_job *sub_job,
+                         struct sheet *sheet, size_t at)
+{
+    if (!run->host->place_harder(statement, job, sub_job, sheet->tasks + at, sheet->n - at))
+        return false;
+    sheet->at = at;
+    bool done = fill_with_best_effort(run, statement, job, sub_job) ||
+                place_next(run, statement, job, sub_job, sheet);
+    sheet->at = sheet->n;
+    return done;
+}
+
+/* One turn of a job or a sub-job: true when it is done. Else, unless it is pipelined, nothing has changed. */
+static bool place_turn(struct run *run, struct maar_statement *statement,
+                       const struct maar_job *job, const struct maar_sub_job *sub_job,
+                       struct sheet *sheet)
+{
+    size_t mark = run->host->mark(statement), at = sheet->at;
+    if (place_next(run, statement, job, sub_job, sheet))
+        return true;
+    if (is_pipelined(run, job, sub_job))
+        return false;
+    run->host->rewind(statement, mark);
+    if (place_harder(run, statement, job, sub_job, sheet, at))
+        return true;
+    run->host->rewind(statement, mark);
+    return false;
 }
 
 /* One turn. True when the job is done for this session or still has a chance, false when it was refused. */
@@ -278,26 +323,14 @@ static bool take_turn(struct run *run, const struct maar_job *job)
 {
     const struct maar_action_host *host = run->host;
     struct sheet *sheet = &run->works[job->slot].sheet;
-    const struct maar_task *const *tasks = sheet->tasks + sheet->at;
-    size_t n = sheet->n - sheet->at;
     struct maar_statement *statement = host->begin(run->session);
-    size_t start = host->mark(statement);
-    struct maar_place_result result = host->place(statement, job, NULL, tasks, n, run->place_flags);
-    sheet->at += result.n_tried;
-
-    bool ready = host->job_ready(run->session, job);
-    if (!ready && !host->job_pipelined(run->session, job)) {
-        host->rewind(statement, start);
-        ready = host->place_harder(statement, job, NULL, tasks, n);
-        sheet->at = ready ? sheet->n : sheet->at;
-    }
-    if (ready && fill_with_best_effort(run, statement, job)) {
+    if (place_turn(run, statement, job, NULL, sheet)) {
         host->commit(statement);
         if (sheet->at < sheet->n)
             maar_turns_add_job(&run->turns, job);
         return true;
     }
-    if (!ready && host->job_pipelined(run->session, job)) {
+    if (host->job_pipelined(run->session, job)) {
         host->keep(statement);
         return true;
     }
@@ -313,27 +346,12 @@ enum outcome {
 
 static enum outcome place_part(struct run *run, struct maar_statement *statement, struct part *part)
 {
-    const struct maar_action_host *host = run->host;
     const struct maar_sub_job *sub_job = part->sub_job;
-    const struct maar_job *job = sub_job->job;
-    struct sheet *sheet = &part->sheet;
-    const struct maar_task *const *tasks = sheet->tasks + sheet->at;
-    size_t n = sheet->n - sheet->at, mark = host->mark(statement);
-    sheet->at += host->place(statement, job, sub_job, tasks, n, run->place_flags).n_tried;
-
-    bool ready = host->sub_job_ready(run->session, job, sub_job);
-    if (!ready && !host->sub_job_pipelined(run->session, job, sub_job)) {
-        host->rewind(statement, mark);
-        ready = host->place_harder(statement, job, sub_job, tasks, n);
-        sheet->at = ready ? sheet->n : sheet->at;
-    }
-    if (ready && fill_part_with_best_effort(run, statement, sub_job) &&
-        host->mark(statement) > mark)
-        return OUTCOME_READY;
-    if (!ready && host->mark(statement) > mark)
-        return OUTCOME_PIPELINED;
-    host->rewind(statement, mark);
-    return OUTCOME_NOTHING;
+    size_t mark = run->host->mark(statement);
+    bool done = place_turn(run, statement, sub_job->job, sub_job, &part->sheet);
+    if (run->host->mark(statement) == mark)
+        return OUTCOME_NOTHING;
+    return done ? OUTCOME_READY : OUTCOME_PIPELINED;
 }
 
 /* Places parts until the job is done. Volcano sends what is there of a sub-job that waits for releases; here such
@@ -357,7 +375,7 @@ static size_t place_parts(struct run *run, struct maar_statement *statement,
         }
         if (part->sheet.at < part->sheet.n)
             maar_heap_push(&work->heap, part);
-        if (is_job_done(run, job))
+        if (fill_with_best_effort(run, statement, job, NULL))
             break;
     }
     return n_waiting;
@@ -383,22 +401,21 @@ static bool take_turn_by_parts(struct run *run, const struct maar_job *job)
     size_t start = host->mark(statement);
     size_t n_waiting = place_parts(run, statement, job, waiting);
     bool has_more = host->mark(statement) > start;
-    if (has_more && is_job_done(run, job) && fill_with_best_effort(run, statement, job)) {
+    if (has_more && is_done(run, job, NULL)) {
         send_parts(run, statement, job, waiting, n_waiting);
         free(waiting);
         return true;
     }
     /* All that could be sent was sent before, or the job is not complete without what waits. */
-    bool refused = has_more && is_job_done(run, job);
-    for (size_t i = 0; i < n_waiting && !refused; i++)
+    for (size_t i = 0; i < n_waiting; i++)
         place_part(run, statement, waiting[i]);
     free(waiting);
-    if (!refused && host->mark(statement) > start && host->job_pipelined(run->session, job)) {
+    if (host->mark(statement) > start && host->job_pipelined(run->session, job)) {
         host->keep(statement);
         return true;
     }
     host->discard(statement);
-    return is_job_done(run, job);
+    return is_done(run, job, NULL);
 }
 
 static uint64_t asked_by_sheet(const struct sheet *sheet)

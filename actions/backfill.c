@@ -82,8 +82,7 @@ static void place_parts(void *session, const struct maar_action_host *host,
         const struct maar_sub_job *sub_job = tasks[at]->sub_job;
         size_t n_part = gather(tasks + at, n - at, sub_job), mark = host->mark(statement);
         host->place(statement, job, sub_job, tasks + at, n_part, MAAR_PLACE_BEST_EFFORT);
-        if (sub_job &&
-            (!host->sub_job_ready(session, job, sub_job) || maar_sub_job_is_propped(sub_job)))
+        if (sub_job && !host->sub_job_ready(session, job, sub_job))
             host->rewind(statement, mark);
         at += n_part;
     }
@@ -94,8 +93,7 @@ static void fill_whole(void *session, const struct maar_action_host *host,
 {
     struct maar_statement *statement = host->begin(session);
     place_parts(session, host, statement, job, tasks, n);
-    if ((int64_t)maar_job_n_ready(job) >= job->min_available && host->job_ready(session, job) &&
-        !maar_job_is_propped(job))
+    if (host->job_ready(session, job))
         host->commit(statement);
     else
         host->discard(statement);

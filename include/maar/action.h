@@ -42,7 +42,8 @@ struct maar_action_host {
     bool (*has_action)(void *session, const char *name);
 
     /* The votes of all tiers (core rules of combination). The less functions are total orders and fit
-     * maar_heap_less_fn with the session as context. */
+     * maar_heap_less_fn with the session as context. Ready and pipelined jobs and sub-jobs are so by members that have
+     * a node or are to get one; waiting ones that ask for nothing count only under `compatibility: volcano`. */
     bool (*queue_less)(void *session, const void *l, const void *r);
     bool (*job_less)(void *session, const void *l, const void *r);
     bool (*task_less)(void *session, const void *l, const void *r);

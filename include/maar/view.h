@@ -421,35 +421,11 @@ static inline bool maar_sub_job_is_ready(const struct maar_sub_job *sub_job)
            sub_job->min_available;
 }
 
-/* Ready only because of members that ask for nothing and have no node yet. */
-static inline bool maar_sub_job_is_propped(const struct maar_sub_job *sub_job)
-{
-    return maar_sub_job_is_ready(sub_job) &&
-           (int64_t)maar_sub_job_n_ready(sub_job) < sub_job->min_available;
-}
-
 static inline bool maar_sub_job_is_pipelined(const struct maar_sub_job *sub_job)
 {
     return (int64_t)maar_sub_job_n_ready(sub_job) + sub_job->n_pending_best_effort +
                sub_job->n[MAAR_TASK_PIPELINED] >=
            sub_job->min_available;
-}
-
-/* Some minimum of sub-jobs is reached only with such ones. */
-static inline bool maar_job_is_propped(const struct maar_job *job)
-{
-    for (uint32_t p = 0; p < job->n_sub_group_policies; p++) {
-        int64_t n = 0, n_propped = 0;
-        for (uint32_t i = 0; i < job->n_sub_jobs; i++) {
-            const struct maar_sub_job *sub_job = job->sub_jobs[i];
-            n += sub_job->policy == p && maar_sub_job_is_ready(sub_job);
-            n_propped += sub_job->policy == p && maar_sub_job_is_propped(sub_job);
-        }
-        int32_t min = job->sub_group_policies[p].min;
-        if (n >= min && n - n_propped < min)
-            return true;
-    }
-    return false;
 }
 
 static inline bool maar_job_is_pending(const struct maar_job *job)

@@ -235,23 +235,14 @@ static void take(struct try *try, const struct maar_task *task)
 
 /* ---- sub-jobs ---- */
 
-/* With members that find room now or once pods that are ending have gone; Volcano counts those that ask for nothing
- * before they have a node. */
-static bool comes_together(struct maar_session *session, const struct maar_sub_job *sub_job)
-{
-    int64_t n = (int64_t)maar_sub_job_n_ready(sub_job) + sub_job->n[MAAR_TASK_PIPELINED];
-    bool is_propped = maar_sub_job_is_pipelined(sub_job) && n < sub_job->min_available;
-    return maar_vote_sub_job_pipelined(session, sub_job->job, sub_job) &&
-           (!is_propped || session->policy->conf->compatibility_volcano);
-}
-
 /* What was placed of sub-jobs that do not come together does not count. */
 static void give_back_parts(struct try *try)
 {
     struct maar_session *session = try->explaining->session;
     for (size_t i = 0; i < try->n; i++) {
         struct maar_task *task = &maar_task_entry(try->tasks[i])->view;
-        if (!task->sub_job || comes_together(session, task->sub_job))
+        if (!task->sub_job ||
+            maar_vote_placed_pipelined(session, task->sub_job->job, task->sub_job))
             continue;
         if (!try->sub_groups)
             try->sub_groups = maar_gang_sub_job_text(session, task->sub_job);
@@ -283,7 +274,8 @@ static void note_roles(struct try *try)
         if (role->min > 0)
             group->roles[group->n_roles++] = (struct maar_explained_role){
                 maar_arena_strdup(arena, *role->name ? role->name : "(none)"),
-                (int64_t)maar_role_n_occupied(role) - placed, role->min, placed};
+                (int64_t)maar_role_n_occupied(role) - role->n_pending_best_effort - placed,
+                role->min, placed};
     }
 }
 
@@ -296,14 +288,18 @@ static const struct maar_explained_class *first_refused(const struct maar_explai
     return NULL;
 }
 
-/* What has room are members of sub-groups that do not come together, or enough members of too few sub-groups; or
- * nothing was refused, and yet too few pods exist. */
-static bool has_parts_only(const struct try *try)
+/* What has room are members of sub-groups that do not come together, or enough members of too few sub-groups or of
+ * the wrong roles; or nothing was refused, and yet too few pods exist: which. NULL: it is something else. */
+static const char *parts_text(const struct try *try)
 {
     const struct maar_explained_group *group = try->explaining->group;
     bool has_enough = group->could >= group->need - group->have;
     bool has_none = try->n_given_back > 0 || !first_refused(group);
-    return try->sub_groups && (group->could > 0 ? has_enough : has_none);
+    if (try->sub_groups && (group->could > 0 ? has_enough : has_none))
+        return try->sub_groups;
+    if (group->could == 0 || !has_enough)
+        return NULL;
+    return maar_gang_role_text(try->explaining->session, try->explaining->job, true);
 }
 
 static void judge(struct try *try, bool ready, bool pipelined)
@@ -311,6 +307,7 @@ static void judge(struct try *try, bool ready, bool pipelined)
     struct maar_explained_group *group = try->explaining->group;
     struct maar_arena *arena = try->explaining->session->arena;
     const struct maar_explained_class *refused = first_refused(group);
+    const char *parts = parts_text(try);
     if (ready && group->could > 0) {
         group->gate = MAAR_GATE_TURN;
         group->text =
@@ -324,9 +321,9 @@ static void judge(struct try *try, bool ready, bool pipelined)
         group->gate = MAAR_GATE_ROOM;
         group->plugin = try->plugin;
         group->text = refused->text;
-    } else if (has_parts_only(try)) {
+    } else if (parts) {
         group->gate = MAAR_GATE_GANG;
-        group->text = try->sub_groups;
+        group->text = parts;
     } else if (group->could > 0) {
         group->gate = MAAR_GATE_GANG;
         group->text = maar_arena_printf(
@@ -338,15 +335,6 @@ static void judge(struct try *try, bool ready, bool pipelined)
     }
 }
 
-/* Members that ask for nothing count for the votes before they have a node, but must find one. */
-static bool has_minimum(const struct try *try, enum maar_task_status least)
-{
-    const struct maar_job *job = try->explaining->job;
-    uint32_t n = maar_job_n_ready(job) + (least == MAAR_TASK_PIPELINED ? job->n[least] : 0);
-    return try->explaining->session->policy->conf->compatibility_volcano ||
-           (int64_t)n >= job->min_available;
-}
-
 /* Another order may fit where the usual one does not. */
 static bool fits_otherwise(struct try *try, size_t mark)
 {
@@ -354,10 +342,14 @@ static bool fits_otherwise(struct try *try, size_t mark)
     size_t n = 0;
     while (n < try->n && !try->tasks[n]->cls->best_effort)
         n++;
+    const struct maar_job *job = try->explaining->job;
     maar_statement_rewind(try->statement, mark, true);
-    return n > 0 && try->explaining->job->n_sub_jobs == 0 &&
-           maar_place_harder(try->statement, try->explaining->job, NULL, try->tasks, n) &&
-           maar_vote_job_ready(session, try->explaining->job);
+    if (n == 0 || job->n_sub_jobs > 0 ||
+        !maar_place_harder(try->statement, job, NULL, try->tasks, n))
+        return false;
+    maar_place_tasks(try->statement, job, NULL, try->tasks + n, try->n - n,
+                     MAAR_PLACE_BEST_EFFORT | MAAR_PLACE_UNTIL_READY);
+    return maar_vote_placed_ready(session, job, NULL);
 }
 
 void maar_explain_try(struct maar_explaining *explaining)
@@ -375,10 +367,8 @@ void maar_explain_try(struct maar_explaining *explaining)
         take(&try, try.tasks[i]);
     give_back_parts(&try);
     note_roles(&try);
-    bool pipelined =
-        maar_vote_job_pipelined(session, explaining->job) && has_minimum(&try, MAAR_TASK_PIPELINED);
-    bool ready =
-        maar_vote_job_ready(session, explaining->job) && has_minimum(&try, MAAR_TASK_ALLOCATED);
+    bool pipelined = maar_vote_placed_pipelined(session, explaining->job, NULL);
+    bool ready = maar_vote_placed_ready(session, explaining->job, NULL);
     if (!ready && !pipelined && fits_otherwise(&try, mark)) {
         ready = true;
         try.n_pipelined = 0;

@@ -74,24 +74,24 @@ static bool job_valid(void *context, const struct maar_job *job)
 
 static bool job_ready(void *context, const struct maar_job *job)
 {
-    return maar_vote_job_ready(context, job);
+    return maar_vote_placed_ready(context, job, NULL);
 }
 
 static bool job_pipelined(void *context, const struct maar_job *job)
 {
-    return maar_vote_job_pipelined(context, job);
+    return maar_vote_placed_pipelined(context, job, NULL);
 }
 
 static bool sub_job_ready(void *context, const struct maar_job *job,
                           const struct maar_sub_job *sub_job)
 {
-    return maar_vote_sub_job_ready(context, job, sub_job);
+    return maar_vote_placed_ready(context, job, sub_job);
 }
 
 static bool sub_job_pipelined(void *context, const struct maar_job *job,
                               const struct maar_sub_job *sub_job)
 {
-    return maar_vote_sub_job_pipelined(context, job, sub_job);
+    return maar_vote_placed_pipelined(context, job, sub_job);
 }
 
 static bool job_starving(void *context, const struct maar_job *job)

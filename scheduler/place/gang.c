@@ -250,11 +250,14 @@ static void note_untried(struct placing *p, const struct maar_task *const *tasks
     }
 }
 
-/* There is no need for more. */
+/* There is no need for more. Members that ask for nothing are hoped for as long as others are placed. */
 static bool is_enough(const struct placing *p)
 {
-    return (p->flags & MAAR_PLACE_UNTIL_READY) &&
-           maar_vote_sub_job_ready(p->session, p->job, p->sub_job);
+    if (!(p->flags & MAAR_PLACE_UNTIL_READY))
+        return false;
+    return p->flags & MAAR_PLACE_BEST_EFFORT
+               ? maar_vote_placed_ready(p->session, p->job, p->sub_job)
+               : maar_vote_sub_job_ready(p->session, p->job, p->sub_job);
 }
 
 /* Tasks that wait for others of the call, as often as that helps. */
@@ -313,8 +316,9 @@ static bool is_hopeless(struct placing *p, const struct maar_task *const *tasks,
     struct maar_gang gang = maar_gang_of(p->job, p->sub_job);
     int64_t need = gang.min - gang.ready;
     /* Where nobody insists on the minimum, each pod that fits gets its node. */
-    if (p->compatible || !(p->flags & MAAR_PLACE_UNTIL_READY) || need < 64 ||
-        !maar_is_indexable(p->session) || maar_lacking_is_wanted(p->session, p->job) ||
+    if (p->compatible || p->flags & MAAR_PLACE_BEST_EFFORT ||
+        !(p->flags & MAAR_PLACE_UNTIL_READY) || need < 64 || !maar_is_indexable(p->session) ||
+        maar_lacking_is_wanted(p->session, p->job) ||
         maar_vote_sub_job_ready(p->session, p->job, p->sub_job))
         return false;
     for (size_t i = 0; i < n; i++)
@@ -329,6 +333,13 @@ static bool is_hopeless(struct placing *p, const struct maar_task *const *tasks,
         maar_session_refuse_task(p->session, tasks[i], text);
     maar_gang_note_slots(p->session, p->job, p->sub_job, slots, need);
     return true;
+}
+
+/* Where members that ask for nothing are placed by themselves, what was found out about the others stands. */
+static bool tries_whole(const struct placing *p)
+{
+    return !(p->flags & MAAR_PLACE_BEST_EFFORT) || p->flags & MAAR_PLACE_UNTIL_READY ||
+           p->job->n[MAAR_TASK_PENDING] == p->job->n_pending_best_effort;
 }
 
 struct maar_place_result maar_place_tasks(struct maar_statement *statement,
@@ -354,7 +365,8 @@ struct maar_place_result maar_place_tasks(struct maar_statement *statement,
     if (sub_job && p.compatible)
         maar_session_job(p.session, job)->failed_roles = 0;
     place_all(&p, tasks, n);
-    maar_gang_note(p.session, job, sub_job, p.result.n_placed);
+    if (tries_whole(&p))
+        maar_gang_note(p.session, job, sub_job, flags & MAAR_PLACE_BEST_EFFORT);
     maar_vec_fini(&p.refused);
     maar_vec_fini(&p.late);
     return p.result;

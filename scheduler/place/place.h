@@ -65,14 +65,18 @@ double maar_total_score(struct maar_session *session, double node_sum, double ba
 /* gang_text.c: how many fit of a gang, the job or its sub-job, that does not come together */
 /* What is to come together: members that have a node or are to get one, of those that must. */
 struct maar_gang {
-    int64_t ready; /* with those that ask for nothing and wait */
+    int64_t ready;  /* with those that ask for nothing and wait */
+    int64_t hoped;  /* of them, those */
+    int64_t placed; /* of them, those that are placed and not sent */
     int64_t pipelined;
     int64_t min;
 };
 struct maar_gang maar_gang_of(const struct maar_job *job, const struct maar_sub_job *sub_job);
-/* After n_placed of its tasks were placed. */
+/* After its tasks were placed, also those that ask for nothing unless they are still hoped for. */
 void maar_gang_note(struct maar_session *session, const struct maar_job *job,
-                    const struct maar_sub_job *sub_job, uint32_t n_placed);
+                    const struct maar_sub_job *sub_job, bool all);
+/* The first role of whose minimum too few have room, in words; NULL: there is for all. `all` as above. */
+const char *maar_gang_role_text(struct maar_session *session, const struct maar_job *job, bool all);
 /* The first policy of whose sub-jobs there is no room for the minimum, in words; NULL: there is for all. */
 const char *maar_gang_sub_jobs_text(struct maar_session *session, const struct maar_job *job);
 /* How many members of a sub-job that is short of its size have room, or exist. */

@@ -222,6 +222,7 @@ void maar_session_fini(struct maar_session *session)
     for (size_t i = 0; i < session->writes.n; i++)
         maar_write_destroy(session->writes.data[i]);
     maar_vec_fini(&session->writes);
+    maar_vec_fini(&session->hidden);
     maar_vec_fini(&session->kept);
     maar_vec_fini(&session->news);
     maar_vec_fini(&session->checked);

@@ -51,7 +51,8 @@ struct maar_session {
     bool queue_admission; /* feature gate SchedulingGatesQueueAdmission */
     size_t n_openable;    /* gates that may still be opened by this session */
     struct maar_undo undo;
-    struct maar_statement *statement;          /* the open one, NULL */
+    struct maar_statement *statement; /* the open one, NULL */
+    MAAR_VEC(uint32_t) hidden; /* counts of waiting members that ask for nothing, while left out */
     MAAR_VEC(struct maar_task *) kept;         /* placed by kept statements: given back at close */
     MAAR_VEC(struct maar_job_entry *) checked; /* jobs that check_memory tries again */
     size_t n_memory_errors;           /* of these, that were not refused in the same words */
@@ -110,6 +111,11 @@ bool maar_vote_sub_job_ready(struct maar_session *session, const struct maar_job
                              const struct maar_sub_job *sub_job);
 bool maar_vote_sub_job_pipelined(struct maar_session *session, const struct maar_job *job,
                                  const struct maar_sub_job *sub_job);
+/* The same by what has a node alone: waiting members that ask for nothing, which count as ready for Volcano, do not. */
+bool maar_vote_placed_ready(struct maar_session *session, const struct maar_job *job,
+                            const struct maar_sub_job *sub_job);
+bool maar_vote_placed_pipelined(struct maar_session *session, const struct maar_job *job,
+                                const struct maar_sub_job *sub_job);
 bool maar_vote_job_starving(struct maar_session *session, const struct maar_job *job);
 bool maar_vote_job_enqueueable(struct maar_session *session, const struct maar_job *job);
 void maar_vote_job_enqueued(struct maar_session *session, const struct maar_job *job);

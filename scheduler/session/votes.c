@@ -239,6 +239,57 @@ void maar_vote_job_enqueued(struct maar_session *session, const struct maar_job 
 }
 
 /* The first tier that has an opinion decides: all of its plugins must say yes. */
+static void hide(struct maar_session *session, uint32_t *n_pending_best_effort)
+{
+    maar_vec_push(&session->hidden, *n_pending_best_effort);
+    *n_pending_best_effort = 0;
+}
+
+static void hide_propping(struct maar_session *session, struct maar_job_entry *job)
+{
+    maar_vec_clear(&session->hidden);
+    hide(session, &job->view.n_pending_best_effort);
+    for (size_t i = 0; i < job->roles.n; i++)
+        hide(session, &job->roles.data[i].n_pending_best_effort);
+    for (size_t i = 0; i < job->sub_jobs.n; i++)
+        hide(session, &job->sub_jobs.data[i]->n_pending_best_effort);
+}
+
+static void show_propping(const struct maar_session *session, struct maar_job_entry *job)
+{
+    const uint32_t *hidden = session->hidden.data;
+    job->view.n_pending_best_effort = *hidden++;
+    for (size_t i = 0; i < job->roles.n; i++)
+        job->roles.data[i].n_pending_best_effort = *hidden++;
+    for (size_t i = 0; i < job->sub_jobs.n; i++)
+        job->sub_jobs.data[i]->n_pending_best_effort = *hidden++;
+}
+
+static bool vote_placed(struct maar_session *session, const struct maar_job *job,
+                        const struct maar_sub_job *sub_job,
+                        bool (*vote)(struct maar_session *, const struct maar_job *,
+                                     const struct maar_sub_job *))
+{
+    if (job->n_pending_best_effort == 0 || session->policy->conf->compatibility_volcano)
+        return vote(session, job, sub_job);
+    hide_propping(session, maar_job_entry(job));
+    bool answer = vote(session, job, sub_job);
+    show_propping(session, maar_job_entry(job));
+    return answer;
+}
+
+bool maar_vote_placed_ready(struct maar_session *session, const struct maar_job *job,
+                            const struct maar_sub_job *sub_job)
+{
+    return vote_placed(session, job, sub_job, maar_vote_sub_job_ready);
+}
+
+bool maar_vote_placed_pipelined(struct maar_session *session, const struct maar_job *job,
+                                const struct maar_sub_job *sub_job)
+{
+    return vote_placed(session, job, sub_job, maar_vote_sub_job_pipelined);
+}
+
 bool maar_vote_job_starving(struct maar_session *session, const struct maar_job *job)
 {
     for (size_t t = 0; t < session->policy->n_tiers; t++) {
