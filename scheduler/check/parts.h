@@ -99,6 +99,12 @@ const struct maar_check_members *maar_check_members(const struct maar_check *che
                                                     const char *group);
 void maar_check_members_destroy(struct maar_map *members);
 void maar_check_pods(struct maar_check *check, const struct maar_check_pods *pods);
+/* Fields of a core/v1 object that are not in the list, NULL-terminated, but look like one that is. */
+void maar_check_fields(struct maar_check *check, const struct maar_field *field, const json_t *map,
+                       const char *const *known);
+/* What a pod's spec says of where it may go. */
+void maar_check_placement(struct maar_check *check, const struct maar_field *field,
+                          const json_t *spec);
 /* Names of resources in a map of amounts. */
 void maar_check_resources(struct maar_check *check, const struct maar_field *field,
                           const json_t *map);

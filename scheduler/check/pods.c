@@ -339,8 +339,8 @@ static const char *const container_keys[] = {"args",
 static const char *const resources_keys[] = {"limits", "requests", "claims", NULL};
 
 /* Kubernetes gets new fields with time, so only what looks like a known one is reported. */
-static void check_fields(struct maar_check *check, const struct maar_field *field,
-                         const json_t *map, const char *const *known)
+void maar_check_fields(struct maar_check *check, const struct maar_field *field, const json_t *map,
+                       const char *const *known)
 {
     const char *key;
     json_t *value;
@@ -394,8 +394,8 @@ static void check_container(struct maar_check *check, const struct maar_field *f
     const struct maar_field at = maar_field_key(field, "resources");
     const struct maar_field requests = maar_field_key(&at, "requests");
     const struct maar_field limits = maar_field_key(&at, "limits");
-    check_fields(check, field, container, container_keys);
-    check_fields(check, &at, map, resources_keys);
+    maar_check_fields(check, field, container, container_keys);
+    maar_check_fields(check, &at, map, resources_keys);
     check_requests(check, &requests, json_object_get(map, "requests"));
     /* A limit alone is a request as well; one beside a request of the same name has been told of. */
     if (!json_object_get(map, "requests"))
@@ -437,6 +437,7 @@ static struct maar_field group_field(const struct maar_check_pods *pods)
 
 static void check_group(struct maar_check *check, const struct maar_check_pods *pods)
 {
+    static const char *const ours[] = {SCHEDULER, NULL};
     const char *scheduler = maar_document_text(pods->template, "spec.schedulerName");
     const char *group = group_of(pods->template);
     const struct maar_field field = maar_check_path(&pods->field, "spec.schedulerName");
@@ -454,6 +455,9 @@ static void check_group(struct maar_check *check, const struct maar_check_pods *
                           "the pod is a member of PodGroup %.100s, but its schedulerName is %.60s: "
                           "it is not scheduled with the others; write schedulerName: " SCHEDULER,
                           group, *scheduler ? scheduler : "not set");
+    else if (*scheduler && strcmp(scheduler, SCHEDULER) != 0 && maar_text_nearest(scheduler, ours))
+        maar_findings_add(&check->findings, &field, false, SCHEDULER,
+                          "nothing schedules for \"%.60s\"", scheduler);
     if (!*group && is_pod && strcmp(scheduler, SCHEDULER) == 0)
         maar_findings_add(&check->findings, &field, false, NULL,
                           "the pod names no PodGroup; it waits until Volcano's controller has made "
@@ -490,8 +494,9 @@ void maar_check_pods(struct maar_check *check, const struct maar_check_pods *pod
         return;
     if (!is_pod)
         check_template(check, pods);
-    check_fields(check, &field, spec, spec_keys);
+    maar_check_fields(check, &field, spec, spec_keys);
     check_containers(check, &field, spec);
+    maar_check_placement(check, &field, spec);
     maar_check_class(check, &class_field, class);
     if (!pods->is_of_volcano_job)
         check_group(check, pods);
