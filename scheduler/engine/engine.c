@@ -37,6 +37,7 @@ struct maar_engine {
     bool reference;
     struct maar_feature_gates features;
     size_t n_gates_max;
+    bool stands_by;
     bool synced[MAAR_N_KINDS];
     int64_t full_retry_ns;
     int64_t full_ns;  /* when all that waits was tried last, from memory or not */
@@ -101,6 +102,7 @@ struct maar_engine *maar_engine_create(const struct maar_engine_options *options
     int64_t workers = options->gate_removal_workers;
     engine->n_gates_max = (size_t)(workers < 1 ? GATE_REMOVAL_WORKERS : workers) * GATES_PER_WORKER;
     engine->full_retry_ns = options->full_retry_ns;
+    engine->stands_by = options->stands_by;
     return engine;
 }
 
@@ -134,6 +136,12 @@ int maar_engine_set_conf(struct maar_engine *engine, struct maar_conf *conf, str
     engine->next_policy = policy;
     engine->relevant = true;
     return 0;
+}
+
+void maar_engine_take_over(struct maar_engine *engine)
+{
+    engine->stands_by = false;
+    engine->relevant = true;
 }
 
 static void submit(struct maar_engine *engine, struct maar_write *write)
@@ -407,6 +415,24 @@ static bool is_due(const struct maar_engine *engine, bool force)
     return engine->n_binds_in_flight <= BINDS_IN_FLIGHT_MAX && (engine->relevant || force);
 }
 
+static void decide(struct maar_engine *engine, bool force, struct maar_turn *turn)
+{
+    end_pause(engine);
+    if (engine->create_queues && !engine->retry_ns) {
+        create_queue(engine, "root", false);
+        create_queue(engine, engine->world->default_queue, true);
+    }
+    retry_all(engine);
+    if (!is_due(engine, force))
+        return;
+    engine->relevant = false;
+    int64_t start = maar_clock_mono_ns();
+    run_session(engine);
+    turn->session_ns = maar_clock_mono_ns() - start;
+    turn->session = true;
+    engine->retries_all = false;
+}
+
 struct maar_turn maar_engine_turn(struct maar_engine *engine, int64_t timeout_ns, bool force)
 {
     struct maar_turn turn = {0};
@@ -418,21 +444,8 @@ struct maar_turn maar_engine_turn(struct maar_engine *engine, int64_t timeout_ns
         apply(engine, &engine->deltas.data[i]);
     maar_vec_clear(&engine->deltas);
     turn.synced = maar_engine_is_synced(engine);
-    end_pause(engine);
-    if (turn.synced && engine->create_queues && !engine->retry_ns) {
-        create_queue(engine, "root", false);
-        create_queue(engine, engine->world->default_queue, true);
-    }
-    if (turn.synced)
-        retry_all(engine);
-    if (turn.synced && is_due(engine, force)) {
-        engine->relevant = false;
-        int64_t start = maar_clock_mono_ns();
-        run_session(engine);
-        turn.session_ns = maar_clock_mono_ns() - start;
-        turn.session = true;
-        engine->retries_all = false;
-    }
+    if (turn.synced && !engine->stands_by)
+        decide(engine, force, &turn);
     turn.n_writes = engine->n_submitted - submitted;
     return turn;
 }

@@ -29,6 +29,7 @@ struct maar_engine_options {
     bool create_queues;        /* root and the default queue when missing */
     bool check;                /* recount the ledger after every session */
     bool reference;            /* place with the plain path: scan all nodes for each task */
+    bool stands_by;            /* keeps the world and decides nothing until maar_engine_take_over */
     struct maar_feature_gates features;
     int64_t
         gate_removal_workers; /* bounds the removals of gates in flight, 200 for each; below 1: 5 */
@@ -60,6 +61,9 @@ struct maar_turn {
 /* One turn: waits at most timeout_ns for deltas (0: not at all), applies them, then runs a session if something
  * relevant changed since the last one, or always when `force`. Writes are submitted before it returns. */
 struct maar_turn maar_engine_turn(struct maar_engine *engine, int64_t timeout_ns, bool force);
+
+/* Ends standing by: from the next turn on sessions run. */
+void maar_engine_take_over(struct maar_engine *engine);
 
 /* A new configuration takes effect with the next session; the conf is taken over. The old one stays in force when a
  * plugin cannot be created. */

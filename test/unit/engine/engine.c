@@ -150,7 +150,7 @@ static const char usual[] = "actions: \"enqueue, allocate, backfill\"\n"
                             "  - name: gang\n"
                             "  - name: predicates\n";
 
-static void begin_with(bool create_queues, bool queue_admission)
+static void begin_with(bool create_queues, bool queue_admission, bool stands_by)
 {
     struct maar_error err = MAAR_ERROR_INIT;
     struct maar_engine_options options = {.registry = registry,
@@ -159,6 +159,7 @@ static void begin_with(bool create_queues, bool queue_admission)
                                           .gate_removal_workers = 1,
                                           .create_queues = create_queues,
                                           .check = true,
+                                          .stands_by = stands_by,
                                           .full_retry_ns = 300 * MAAR_SECOND_NS};
     engine = maar_engine_create(&options, (struct maar_backend){&ops, NULL}, &err);
     assert_non_null(engine);
@@ -167,7 +168,7 @@ static void begin_with(bool create_queues, bool queue_admission)
 
 static void begin(bool create_queues)
 {
-    begin_with(create_queues, false);
+    begin_with(create_queues, false, false);
 }
 
 static void sync_all(void)
@@ -228,6 +229,26 @@ static void engine_waits_for_every_list(void **state)
     }
     assert_true(maar_engine_turn(engine, 0, false).session);
     assert_true(turn().synced);
+}
+
+static void engine_that_stands_by_keeps_up_and_decides_nothing(void **state)
+{
+    (void)state;
+    begin_with(true, false, true);
+    deliver(make_queue("q", ""));
+    deliver(make_node("n1", 4000, 8 * GI));
+    deliver(make_group("g", "q", 1));
+    deliver(make_pod("p", "g", 1000, GI));
+    sync_all();
+    assert_true(turn().synced);
+    clock_ns += 1000 * MAAR_SECOND_NS;
+    assert_false(maar_engine_turn(engine, 0, true).session);
+    assert_int_equal(sent.n, 0);
+    assert_non_null(maar_world_task(maar_engine_world(engine), "Pod p"));
+    maar_engine_take_over(engine);
+    assert_true(turn().session);
+    assert_non_null(find_sent(MAAR_WRITE_BIND, "p"));
+    assert_non_null(find_sent(MAAR_WRITE_QUEUE_CREATE, "default"));
 }
 
 static void engine_runs_a_session_when_something_changed(void **state)
@@ -597,7 +618,7 @@ static struct maar_record *make_gated(const char *name, const char *group)
 
 static void begin_with_gated(bool queue_admission)
 {
-    begin_with(false, queue_admission);
+    begin_with(false, queue_admission, false);
     deliver(make_queue("q", ""));
     deliver(make_node("n1", 4000, 8 * GI));
     deliver(make_group("g", "q", 1));
@@ -678,6 +699,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(engine_waits_for_every_list),
+        TEST(engine_that_stands_by_keeps_up_and_decides_nothing),
         TEST(engine_runs_a_session_when_something_changed),
         TEST(engine_runs_again_after_a_session_that_changed_a_phase),
         TEST(engine_writes_nothing_about_a_steady_cluster),
