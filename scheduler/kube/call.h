@@ -23,6 +23,9 @@ struct maar_kube_call {
     int64_t limit_ns;         /* longest time in all; 0: no limit */
     int64_t silence_ns;       /* longest time without a byte; 0: no limit */
     size_t limit_bytes;       /* largest answer that is collected */
+    int64_t
+        send_before_ns; /* withdrawn when it could not be sent by then (monotonic); 0: no limit */
+    bool fresh;         /* on a connection of its own */
     /* Takes the body of a 2xx answer piece by piece; a negative return ends the call. NULL: it is collected. */
     int (*on_data)(struct maar_kube_call *call, const char *data, size_t n);
     /* Called once, also when no answer came, but not after cancel. May start the call anew. */

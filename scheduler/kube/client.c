@@ -26,11 +26,14 @@ struct client {
     struct maar_http *http;
     struct maar_reflector *reflectors[MAAR_N_KINDS]; /* NULL: not followed */
     struct maar_writer *writer;
+    struct maar_election *election; /* NULL: none */
 
     /* The I/O thread's, until the end of a round. */
     struct maar_deltas round;
     uint64_t round_delivered[MAAR_N_KINDS];
     size_t n_round_done;
+    bool resigns;
+    int64_t answers_until_ns; /* when resigning, writes that are out are waited for until then */
 
     pthread_t thread;
     bool started;
@@ -42,6 +45,9 @@ struct client {
     size_t n_in_flight;
     uint64_t delivered[MAAR_N_KINDS];
     struct maar_kube_counters counters;
+    enum maar_leadership leadership;
+    bool resignation_over;
+    int64_t resign_within_ns; /* 0: not asked to */
     bool woken;
     bool stopping;
 };
@@ -94,6 +100,29 @@ static void count(struct client *client)
     client->counters.writer = maar_writer_counters(client->writer);
 }
 
+/* Under the lock. */
+static void exchange_leadership(struct client *client)
+{
+    enum maar_leadership leadership;
+
+    if (!client->election)
+        return;
+    leadership = maar_election_leadership(client->election);
+    if (leadership != client->leadership) {
+        client->leadership = leadership;
+        client->woken = true;
+        pthread_cond_broadcast(&client->arrived);
+    }
+    if (client->resign_within_ns && !client->resigns) {
+        client->resigns = true;
+        client->answers_until_ns = maar_clock_mono_ns() + client->resign_within_ns / 2;
+    }
+    if (client->resigns && !client->resignation_over && maar_election_is_over(client->election)) {
+        client->resignation_over = true;
+        pthread_cond_broadcast(&client->arrived);
+    }
+}
+
 /* Puts what the round brought into the inbox and takes new writes over. False at the end. */
 static bool exchange(struct client *client)
 {
@@ -114,6 +143,7 @@ static bool exchange(struct client *client)
     MAAR_VEC_EACH (&client->outbox, write)
         maar_writer_submit(client->writer, *write);
     maar_vec_clear(&client->outbox);
+    exchange_leadership(client);
     stopping = client->stopping;
     pthread_mutex_unlock(&client->lock);
     maar_vec_clear(&client->round);
@@ -121,16 +151,50 @@ static bool exchange(struct client *client)
     return !stopping;
 }
 
+static int64_t earlier(int64_t a_ns, int64_t b_ns)
+{
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
+/* The Lease goes when nothing can be written under it any more. */
+static int64_t resign(struct client *client)
+{
+    if (!client->resigns || maar_election_leadership(client->election) >= MAAR_LOST)
+        return INT64_MAX;
+    maar_writer_withdraw(client->writer, maar_clock_mono_ns() >= client->answers_until_ns);
+    if (maar_writer_n_open(client->writer))
+        return client->answers_until_ns;
+    maar_election_resign(client->election);
+    return INT64_MAX;
+}
+
+/* First of all, since the writer acts on what comes out. */
+static int64_t tick_election(struct client *client)
+{
+    enum maar_leadership before;
+    int64_t resign_ns;
+    int64_t next_ns;
+
+    if (!client->election)
+        return INT64_MAX;
+    before = maar_election_leadership(client->election);
+    resign_ns = resign(client);
+    next_ns = earlier(resign_ns, maar_election_tick(client->election));
+    if (maar_election_leadership(client->election) == MAAR_LOST)
+        maar_writer_withdraw(client->writer, true);
+    /* The engine hears of a change now. */
+    return maar_election_leadership(client->election) == before ? next_ns : INT64_MIN;
+}
+
 static int64_t tick(struct client *client)
 {
-    int64_t next_ns = maar_writer_tick(client->writer);
+    int64_t next_ns = tick_election(client);
+
+    next_ns = earlier(next_ns, maar_writer_tick(client->writer));
 
     for (int kind = 0; kind < MAAR_N_KINDS; kind++) {
-        int64_t due_ns =
-            client->reflectors[kind] ? maar_reflector_tick(client->reflectors[kind]) : INT64_MAX;
-
-        if (due_ns < next_ns)
-            next_ns = due_ns;
+        if (client->reflectors[kind])
+            next_ns = earlier(next_ns, maar_reflector_tick(client->reflectors[kind]));
     }
     return next_ns;
 }
@@ -186,7 +250,9 @@ static void next_deltas(void *self, int64_t timeout_ns, struct maar_deltas *delt
     pthread_mutex_lock(&client->lock);
     if (timeout_ns > 0)
         wait_until(client, timeout_ns > INT64_MAX - now_ns ? INT64_MAX : now_ns + timeout_ns);
-    if (!deltas->n) {
+    if (client->leadership == MAAR_LOST) {
+        /* Nobody has to act on anything any more. */
+    } else if (!deltas->n) {
         struct maar_deltas taken = client->inbox;
 
         client->inbox = *deltas;
@@ -302,6 +368,13 @@ static struct maar_known *known_of(const struct client *client, enum maar_kind k
     return client->reflectors[kind] ? maar_reflector_known(client->reflectors[kind]) : NULL;
 }
 
+static int64_t may_write_until_ns(void *context)
+{
+    const struct client *client = context;
+
+    return client->election ? maar_election_until_ns(client->election) : INT64_MAX;
+}
+
 static void create_writer(struct client *client, const struct maar_kube_options *options)
 {
     struct maar_writer_options writer = {
@@ -315,6 +388,7 @@ static void create_writer(struct client *client, const struct maar_kube_options 
         .burst = options->burst,
         .max_in_flight = options->max_in_flight,
         .seed = make_seed(client),
+        .may_send_until_ns = may_write_until_ns,
         .done = on_written,
         .context = client,
     };
@@ -341,6 +415,11 @@ int maar_kube_backend_create(const struct maar_kube_options *options,
     }
     create_reflectors(client, options);
     create_writer(client, options);
+    if (options->election)
+        client->election =
+            maar_election_create(options->election, maar_http_transport(client->http),
+                                 maar_clock_wall_ns, make_seed(options));
+    client->leadership = client->election ? MAAR_FOLLOWS : MAAR_LEADS;
     *ret_backend = (struct maar_backend){&ops, client};
     return 0;
 }
@@ -364,6 +443,7 @@ void maar_kube_backend_destroy(struct maar_backend *backend)
     stop(client);
     /* Writer and reflectors cancel their calls, so they go before the transport. */
     maar_writer_destroy(client->writer);
+    maar_election_destroy(client->election);
     for (int kind = 0; kind < MAAR_N_KINDS; kind++)
         maar_reflector_destroy(client->reflectors[kind]);
     maar_http_destroy(client->http);
@@ -377,6 +457,35 @@ void maar_kube_backend_destroy(struct maar_backend *backend)
     free(client->component);
     free(client);
     *backend = (struct maar_backend){NULL, NULL};
+}
+
+enum maar_leadership maar_kube_leadership(const struct maar_backend *backend)
+{
+    struct client *client = backend->self;
+    enum maar_leadership leadership;
+
+    pthread_mutex_lock(&client->lock);
+    leadership = client->leadership;
+    pthread_mutex_unlock(&client->lock);
+    return leadership;
+}
+
+void maar_kube_resign(const struct maar_backend *backend, int64_t timeout_ns)
+{
+    struct client *client = backend->self;
+    int64_t deadline_ns = maar_clock_mono_ns() + timeout_ns;
+    struct timespec deadline = {deadline_ns / MAAR_SECOND_NS, deadline_ns % MAAR_SECOND_NS};
+
+    if (!client->election || !client->started)
+        return;
+    pthread_mutex_lock(&client->lock);
+    client->resign_within_ns = timeout_ns;
+    maar_http_wake(client->http);
+    while (!client->resignation_over) {
+        if (pthread_cond_timedwait(&client->arrived, &client->lock, &deadline) == ETIMEDOUT)
+            break;
+    }
+    pthread_mutex_unlock(&client->lock);
 }
 
 void maar_kube_wake(const struct maar_backend *backend)

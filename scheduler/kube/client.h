@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "engine/backend.h"
+#include "kube/election.h"
 #include "kube/kubeconfig.h"
 #include "kube/reflector.h"
 #include "kube/writer.h"
@@ -25,6 +26,8 @@ struct maar_kube_options {
     uint32_t kinds;         /* bits 1 << enum maar_kind; 0: all */
     const char *component;  /* in user agent, events and conditions; NULL: "volcano". Copied. */
     unsigned page_size;     /* of lists; 0: 500 */
+    /* Nothing is written but as the leader; copied. NULL: no election, we always lead. */
+    const struct maar_election_options *election;
 };
 
 /* Nothing is sent before start. */
@@ -34,6 +37,12 @@ int maar_kube_backend_create(const struct maar_kube_options *options,
 /* Stops it when it runs; takes a zeroed backend, and zeroes it. Deltas that nobody took are freed, and so are writes
  * that were not answered. */
 void maar_kube_backend_destroy(struct maar_backend *backend);
+
+/* Whether we may decide; a change wakes next_deltas, which gives nothing more once it is lost. From any thread. */
+enum maar_leadership maar_kube_leadership(const struct maar_backend *backend);
+/* Before stop, to make room for another: what was not sent is withdrawn, what was sent gets time for its answer, then
+ * the Lease is given up. Returns when that is done, or after timeout_ns. Without an election it does nothing. */
+void maar_kube_resign(const struct maar_backend *backend, int64_t timeout_ns);
 
 /* Ends a wait in next_deltas, the next one if there is none now. From any thread. */
 void maar_kube_wake(const struct maar_backend *backend);

@@ -41,6 +41,7 @@ struct exchange {
     int64_t started_ns;
     int64_t heard_ns; /* the last byte */
     bool begun;       /* the answer's body has begun */
+    bool withdrawn;   /* not sent: too late */
     char fault[CURL_ERROR_SIZE];
 };
 
@@ -206,6 +207,23 @@ static int set_socket(void *context, curl_socket_t fd, curlsocktype purpose)
     return CURL_SOCKOPT_OK;
 }
 
+/* Called when the connection stands and the request is about to go out. */
+static int may_send(void *context, char *peer_ip, char *own_ip, int peer_port, int own_port)
+{
+    struct exchange *exchange = context;
+    struct maar_kube_call *call = exchange->call;
+
+    (void)peer_ip;
+    (void)own_ip;
+    (void)peer_port;
+    (void)own_port;
+    if (!call->send_before_ns || maar_clock_mono_ns() < call->send_before_ns)
+        return CURL_PREREQFUNC_OK;
+    exchange->withdrawn = true;
+    maar_error_set(&call->error, -ECANCELED, "it could not be sent in time");
+    return CURL_PREREQFUNC_ABORT;
+}
+
 /* ---- answers ---- */
 
 static void begin_answer(struct exchange *exchange)
@@ -293,6 +311,8 @@ static struct exchange *create_exchange(struct maar_http *http)
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, 5L);
     curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, RECEIVE_BUFFER);
     curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, set_socket);
+    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, may_send);
+    curl_easy_setopt(easy, CURLOPT_PREREQDATA, exchange);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, exchange);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
@@ -348,6 +368,7 @@ static void set_request(struct exchange *exchange, const struct maar_kube_call *
         curl_easy_setopt(exchange->easy, CURLOPT_HTTPGET, 1L);
     }
     curl_easy_setopt(exchange->easy, CURLOPT_CUSTOMREQUEST, call->method);
+    curl_easy_setopt(exchange->easy, CURLOPT_FRESH_CONNECT, call->fresh ? 1L : 0L);
 }
 
 static void start(void *self, struct maar_kube_call *call)
@@ -367,6 +388,7 @@ static void start(void *self, struct maar_kube_call *call)
     call->exchange = exchange;
     exchange->call = call;
     exchange->begun = false;
+    exchange->withdrawn = false;
     exchange->started_ns = exchange->heard_ns = now_ns;
     exchange->fault[0] = '\0';
     read_token(http, now_ns);
@@ -419,7 +441,7 @@ static void finish(struct exchange *exchange, CURLcode code)
 
     begin_answer(exchange);
     call->complete = code == CURLE_OK;
-    call->reached = code == CURLE_OK || may_have_reached(code);
+    call->reached = !exchange->withdrawn && (code == CURLE_OK || may_have_reached(code));
     if (code != CURLE_OK && !call->error.text[0])
         maar_error_set(&call->error, -EIO, "%s",
                        exchange->fault[0] ? exchange->fault : curl_easy_strerror(code));

@@ -161,6 +161,13 @@ void maar_writer_submit(struct maar_writer *writer, struct maar_write *write)
     maar_lanes_add(writer->lanes, &send->item);
 }
 
+static int64_t may_send_until_ns(const struct maar_writer *writer)
+{
+    if (!writer->options.may_send_until_ns)
+        return INT64_MAX;
+    return writer->options.may_send_until_ns(writer->options.context);
+}
+
 size_t maar_writer_n_open(const struct maar_writer *writer)
 {
     return writer->n_open;
@@ -264,6 +271,31 @@ static void throttle(struct send *send)
     delay(send, at_ns + pause_ns);
 }
 
+static void withdraw(struct send *send)
+{
+    finish(send, 0, "withdrawn: this scheduler does not lead any more");
+}
+
+void maar_writer_withdraw(struct maar_writer *writer, bool all)
+{
+    struct maar_lane_item *item;
+
+    if (all) {
+        for (size_t i = 0; i < writer->out.n; i++) {
+            struct send *send = writer->out.data[i];
+
+            writer->options.transport.cancel(writer->options.transport.self, &send->call);
+            withdraw(send);
+        }
+        maar_vec_clear(&writer->out);
+    }
+    for (size_t i = 0; i < writer->delayed.n; i++)
+        withdraw(writer->delayed.data[i]);
+    maar_vec_clear(&writer->delayed);
+    while ((item = maar_lanes_steal(writer->lanes)) != NULL)
+        withdraw((struct send *)item);
+}
+
 /* ---- sending ---- */
 
 static struct maar_known *keeper_of(const struct maar_writer *writer,
@@ -308,6 +340,7 @@ static void start_call(struct send *send, const char *method, const char *path, 
         .body = body,
         .limit_ns = ANSWER_LIMIT_NS,
         .limit_bytes = ANSWER_LIMIT_BYTES,
+        .send_before_ns = may_send_until_ns(writer),
         .on_done = on_answer,
         .context = send,
         .answer = answer,
@@ -671,6 +704,9 @@ int64_t maar_writer_tick(struct maar_writer *writer)
     int64_t next_ns = wake_delayed(writer, at_ns);
     bool blocked = false;
 
+    /* What renews the right to write calls again. */
+    if (at_ns >= may_send_until_ns(writer))
+        return INT64_MAX;
     if (at_ns < writer->paused_until_ns)
         return writer->paused_until_ns;
     while (writer->n_open && writer->out.n < writer->options.max_in_flight) {

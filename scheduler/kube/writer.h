@@ -6,6 +6,7 @@
 /* The outbox: takes writes, sends them in the order of their lanes (enum maar_write_kind), a bounded number at a
  * time, and reports each one's outcome once. Uses one thread. */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "kube/call.h"
@@ -28,6 +29,8 @@ struct maar_writer_options {
     double burst;
     unsigned max_in_flight; /* 0: 64 */
     uint64_t seed;
+    /* Until when (monotonic) writes may be sent; asked again each time. NULL: always. */
+    int64_t (*may_send_until_ns)(void *context);
     /* Hands the write back: HTTP status (0: no answer came) and the server's message. */
     void (*done)(void *context, struct maar_write *write, int code, const char *message);
     void *context;
@@ -47,6 +50,9 @@ void maar_writer_submit(struct maar_writer *writer, struct maar_write *write);
 /* Sends what may be sent now. Returns when it wants to be called again (monotonic), INT64_MAX when only an answer or
  * a new write can bring work. */
 int64_t maar_writer_tick(struct maar_writer *writer);
+/* Ends writes with code 0: those that no request is out for, or `all`. Whether one that was out has taken place is not
+ * known. */
+void maar_writer_withdraw(struct maar_writer *writer, bool all);
 /* Writes that were not answered yet. */
 size_t maar_writer_n_open(const struct maar_writer *writer);
 struct maar_writer_counters maar_writer_counters(const struct maar_writer *writer);

@@ -66,6 +66,7 @@ struct maar_write {
         } queue_create;
         struct {
             enum maar_kind object; /* MAAR_KIND_POD or MAAR_KIND_POD_GROUP */
+            bool about_lease;      /* the object is a Lease, whatever `object` says */
             const char *type;      /* "Normal", "Warning" */
             const char *reason;
             const char *message;

@@ -305,9 +305,20 @@ static const char *event_namespace(const struct maar_write *write)
     return *write->ns ? write->ns : "default";
 }
 
+static const char *event_object_kind(const struct maar_write *write)
+{
+    return write->event.about_lease ? "Lease" : maar_kind_name(write->event.object);
+}
+
+static const char *event_object_api(const struct maar_write *write)
+{
+    if (write->event.about_lease)
+        return "coordination.k8s.io/v1";
+    return write->event.object == MAAR_KIND_POD ? "v1" : SCHEDULING_API;
+}
+
 static json_t *event_body(const struct maar_write *write, const char *component)
 {
-    bool is_pod = write->event.object == MAAR_KIND_POD;
     const char *source = *write->event.source ? write->event.source : component;
     maar_autofree char *name = event_name(write);
     json_t *body = json_object();
@@ -317,11 +328,11 @@ static json_t *event_body(const struct maar_write *write, const char *component)
     set_text(metadata, "name", name);
     set_text(metadata, "namespace", event_namespace(write));
     json_t *object = add_map(body, "involvedObject");
-    set_text(object, "kind", maar_kind_name(write->event.object));
+    set_text(object, "kind", event_object_kind(write));
     set_text_unless_empty(object, "namespace", write->ns);
     set_text(object, "name", write->name);
     set_text_unless_empty(object, "uid", write->uid);
-    set_text(object, "apiVersion", is_pod ? "v1" : SCHEDULING_API);
+    set_text(object, "apiVersion", event_object_api(write));
     set_text(body, "reason", write->event.reason);
     set_text(body, "message", write->event.message);
     set_text(add_map(body, "source"), "component", source);

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "kube/http.h"
 
 #define PATIENCE_NS (30 * MAAR_SECOND_NS)
 
@@ -394,6 +395,80 @@ static void a_server_that_is_not_there_is_waited_for(void **state)
     assert_int_equal(fixture->deltas.n, 0);
 }
 
+/* ---- election ---- */
+
+static void end_call(struct maar_kube_call *call)
+{
+    *(bool *)call->context = true;
+}
+
+static void a_request_that_is_too_late_is_not_sent(void **state)
+{
+    struct fixture *fixture = *state;
+    struct maar_http *http = NULL;
+    bool ended = false;
+    struct maar_kube_call call = {
+        .method = "POST",
+        .path = "/api/v1/namespaces/ns/pods/p/binding",
+        .content_type = "application/json",
+        .body = "{}",
+        .limit_bytes = 1000,
+        .send_before_ns = maar_clock_mono_ns(),
+        .on_done = end_call,
+        .context = &ended,
+    };
+
+    assert_int_equal(maar_http_create(&fixture->config, "test", &http, NULL), 0);
+    maar_http_transport(http).start(http, &call);
+    while (!ended)
+        maar_http_run(http, MAAR_SECOND_NS);
+    assert_false(call.complete);
+    assert_false(call.reached);
+    assert_string_equal(maar_error_text(&call.error), "it could not be sent in time");
+    assert_int_equal(server.n_binds, 0);
+    call.send_before_ns = maar_clock_mono_ns() + PATIENCE_NS;
+    ended = false;
+    maar_http_transport(http).start(http, &call);
+    while (!ended)
+        maar_http_run(http, MAAR_SECOND_NS);
+    assert_int_equal(call.status, 201);
+    assert_int_equal(server.n_binds, 1);
+    maar_text_fini(&call.answer);
+    maar_http_destroy(http);
+}
+
+/* The server's Lease is none, so that nobody can lead. */
+static void a_follower_sends_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct maar_election_options election = {
+        .ns = "ns",
+        .name = "volcano",
+        .identity = "me",
+        .component = "volcano",
+        .lease_duration_ns = 15 * MAAR_SECOND_NS,
+        .renew_deadline_ns = 10 * MAAR_SECOND_NS,
+        .retry_period_ns = 2 * MAAR_SECOND_NS,
+    };
+    struct maar_kube_options options = {
+        .config = &fixture->config, .kinds = 1u << MAAR_KIND_QUEUE, .election = &election};
+    const struct maar_delta *delta;
+
+    maar_kube_backend_destroy(&fixture->backend);
+    assert_int_equal(maar_kube_backend_create(&options, &fixture->backend, NULL), 0);
+    start(fixture);
+    submit_bind(fixture, "p");
+    await(fixture, MAAR_DELTA_SYNCED, 1);
+    assert_int_equal(maar_kube_leadership(&fixture->backend), MAAR_FOLLOWS);
+    maar_kube_resign(&fixture->backend, PATIENCE_NS);
+    assert_int_equal(maar_kube_leadership(&fixture->backend), MAAR_RESIGNED);
+    await(fixture, MAAR_DELTA_DONE, 1);
+    delta = &fixture->deltas.data[fixture->deltas.n - 1];
+    assert_int_equal(delta->code, 0);
+    assert_non_null(strstr(delta->message, "withdrawn"));
+    assert_int_equal(server.n_binds + server.n_events_posted, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -405,6 +480,8 @@ int main(void)
         TEST(stopping_ends_calls_in_flight),
         TEST(a_wake_ends_the_wait),
         TEST(a_server_that_is_not_there_is_waited_for),
+        TEST(a_request_that_is_too_late_is_not_sent),
+        TEST(a_follower_sends_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,7 @@ struct fixture {
     struct maar_known *groups;
     struct maar_known *queues;
     struct maar_text log;
+    int64_t until_ns; /* writes may be sent; 0: always */
 };
 
 static void done(void *context, struct maar_write *write, int code, const char *message)
@@ -25,6 +26,13 @@ static void done(void *context, struct maar_write *write, int code, const char *
 
     maar_text_addf(&fixture->log, *message ? "%s=%d(%s) " : "%s=%d ", write->name, code, message);
     maar_write_destroy(write);
+}
+
+static int64_t until_ns(void *context)
+{
+    const struct fixture *fixture = context;
+
+    return fixture->until_ns ? fixture->until_ns : INT64_MAX;
 }
 
 static int set_up(void **state)
@@ -41,6 +49,7 @@ static int set_up(void **state)
         .queues = fixture->queues,
         .max_in_flight = 4,
         .seed = 3,
+        .may_send_until_ns = until_ns,
         .done = done,
         .context = fixture,
     };
@@ -576,6 +585,67 @@ static void a_condition_of_a_pod_that_was_replaced_is_dropped(void **state)
     expect_log(fixture, "a=404(another pod has this name now) ");
 }
 
+/* ---- leading no more ---- */
+
+static void nothing_is_sent_after_the_lease_may_have_expired(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->until_ns = fixture->script.now_ns + 1;
+    submit(fixture, MAAR_WRITE_BIND, "a");
+    assert_int_equal(expect(fixture, BIND("a"))->send_before_ns, fixture->until_ns);
+    fixture->script.now_ns++;
+    submit(fixture, MAAR_WRITE_BIND, "b");
+    assert_int_equal(maar_writer_tick(fixture->writer), INT64_MAX);
+    assert_int_equal(fixture->script.running.n, 1);
+    /* Nor again what was sent before. */
+    script_lose(&fixture->script, fixture->script.running.data[0], 0, true);
+    fixture->script.now_ns += MAAR_SECOND_NS;
+    assert_int_equal(maar_writer_tick(fixture->writer), INT64_MAX);
+    assert_int_equal(fixture->script.running.n, 0);
+    expect_log(fixture, "");
+    fixture->until_ns = fixture->script.now_ns + MAAR_SECOND_NS;
+    assert_true(maar_writer_tick(fixture->writer) > fixture->script.now_ns);
+    assert_int_equal(fixture->script.running.n, 2);
+    answer(fixture, "POST " POD(""), 201, "{}");
+    answer(fixture, "POST " POD(""), 201, "{}");
+}
+
+#define WITHDRAWN "=0(withdrawn: this scheduler does not lead any more) "
+
+static void what_was_not_sent_is_withdrawn(void **state)
+{
+    struct fixture *fixture = *state;
+
+    submit(fixture, MAAR_WRITE_BIND, "lost");
+    script_lose(&fixture->script, expect(fixture, BIND("lost")), 0, true);
+    submit(fixture, MAAR_WRITE_BIND, "sent");
+    (void)expect(fixture, BIND("sent"));
+    submit(fixture, MAAR_WRITE_POD_CONDITION, "sent");
+    submit(fixture, MAAR_WRITE_BIND, "a");
+    submit(fixture, MAAR_WRITE_EVENT, "e");
+    maar_writer_withdraw(fixture->writer, false);
+    expect_log(fixture, "lost" WITHDRAWN "a" WITHDRAWN "sent" WITHDRAWN "e" WITHDRAWN);
+    assert_int_equal(maar_writer_n_open(fixture->writer), 1);
+    answer(fixture, BIND("sent"), 201, "{}");
+    expect_log(fixture, "sent=201 ");
+    assert_int_equal(maar_writer_n_open(fixture->writer), 0);
+}
+
+static void what_is_out_can_be_given_up_too(void **state)
+{
+    struct fixture *fixture = *state;
+
+    submit(fixture, MAAR_WRITE_BIND, "a");
+    submit(fixture, MAAR_WRITE_BIND, "b");
+    (void)expect(fixture, BIND("a"));
+    submit(fixture, MAAR_WRITE_EVICT, "a");
+    maar_writer_withdraw(fixture->writer, true);
+    expect_log(fixture, "a" WITHDRAWN "b" WITHDRAWN "a" WITHDRAWN);
+    assert_int_equal(fixture->script.running.n, 0);
+    assert_int_equal(maar_writer_n_open(fixture->writer), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -604,6 +674,9 @@ int main(void)
         TEST(a_review_that_failed_is_repeated_and_holds_no_bind_up),
         TEST(a_pod_condition_without_patch_is_put_with_the_whole_pod),
         TEST(a_condition_of_a_pod_that_was_replaced_is_dropped),
+        TEST(nothing_is_sent_after_the_lease_may_have_expired),
+        TEST(what_was_not_sent_is_withdrawn),
+        TEST(what_is_out_can_be_given_up_too),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
