@@ -2,7 +2,7 @@
  * Copyright The maar Authors */
 
 /* maar-scheduler: the engine over a Kubernetes API server. Exit status: 0 after SIGINT or SIGTERM, 1 when it cannot
- * start, 2 for a wrong command line. */
+ * start, 2 for a wrong command line, 255 (as Volcano's) when it has led and must not any more. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "conf/conf.h"
 #include "daemon/conf_file.h"
+#include "daemon/identity.h"
 #include "daemon/options.h"
 #include "daemon/settle.h"
 #include "daemon/signals.h"
@@ -26,6 +27,11 @@
 /* All that waits is tried, whatever is remembered of refusals. */
 #define FULL_RETRY_NS (60 * MAAR_SECOND_NS)
 
+/* For answers to what is sent, and for giving up the Lease; well within a pod's time to end. */
+#define RESIGN_NS (8 * MAAR_SECOND_NS)
+
+#define EXIT_LOST 255
+
 struct daemon {
     struct maar_options options;
     struct maar_registry *registry;
@@ -34,6 +40,8 @@ struct daemon {
     struct maar_settle settle;
     struct maar_conf_file conf_file;
     struct maar_engine *engine;
+    char *identity;
+    bool leads;
     bool synced;
     int64_t looked_at_conf_ns;
 };
@@ -86,18 +94,31 @@ static int read_conf(struct daemon *daemon, struct maar_conf **ret_conf, struct 
 static int connect_to_cluster(struct daemon *daemon, struct maar_error *err)
 {
     const struct maar_options *options = &daemon->options;
+    /* Volcano's rule for its name in events. */
+    const char *component =
+        options->scheduler_names.n == 2 ? options->scheduler_names.data[0] : "volcano";
+    struct maar_election_options election = {
+        .ns = options->lease_ns,
+        .name = options->lease_name,
+        .component = component,
+        .lease_duration_ns = options->lease_duration_ns,
+        .renew_deadline_ns = options->renew_deadline_ns,
+        .retry_period_ns = options->retry_period_ns,
+    };
     struct maar_kube_options kube = {
         .decode = maar_engine_decode_options(daemon->registry),
         .qps = options->kube_api_qps,
         .burst = (double)options->kube_api_burst,
         .max_in_flight = (unsigned)options->max_in_flight,
-        /* Volcano's rule for its name in events. */
-        .component = options->scheduler_names.n == 2 ? options->scheduler_names.data[0] : "volcano",
+        .component = component,
+        .election = options->leader_elect ? &election : NULL,
     };
     int r = maar_kube_config_load(options->kubeconfig, options->master, &daemon->config, err);
 
     if (r < 0)
         return r;
+    daemon->leads = !options->leader_elect;
+    election.identity = daemon->identity = maar_identity_create();
     kube.config = daemon->config;
     return maar_kube_backend_create(&kube, &daemon->kube, err);
 }
@@ -113,6 +134,7 @@ static int create_engine(struct daemon *daemon, struct maar_error *err)
         .check = options->check_ledger,
         .features = options->features,
         .gate_removal_workers = options->gate_removal_workers,
+        .stands_by = options->leader_elect,
         .full_retry_ns = FULL_RETRY_NS,
     };
     int r = read_conf(daemon, &engine.conf, err);
@@ -180,7 +202,22 @@ static void reread_conf(struct daemon *daemon)
         maar_log_info("%s was read again", daemon->conf_file.path);
 }
 
-static void run(struct daemon *daemon)
+/* False when another may lead: what we know and have decided is not to be acted on. */
+static bool follow_election(struct daemon *daemon)
+{
+    enum maar_leadership leadership = maar_kube_leadership(&daemon->kube);
+
+    if (leadership == MAAR_LEADS && !daemon->leads) {
+        daemon->leads = true;
+        maar_log_info("%s leads", daemon->identity);
+        maar_engine_take_over(daemon->engine);
+        maar_kube_wake(&daemon->kube); /* for the first session no delta has to come */
+    }
+    return leadership != MAAR_LOST;
+}
+
+/* 0, or the exit status. */
+static int run(struct daemon *daemon)
 {
     while (!maar_signals_stopping()) {
         struct maar_turn turn =
@@ -188,18 +225,26 @@ static void run(struct daemon *daemon)
 
         report(daemon, &turn);
         reread_conf(daemon);
+        if (!follow_election(daemon)) {
+            maar_log_error("leaderelection lost; ending, to begin anew as a follower");
+            return EXIT_LOST;
+        }
     }
+    return 0;
 }
 
 static void end(struct daemon *daemon)
 {
     maar_signals_on_stop(NULL, NULL);
-    if (daemon->kube.ops)
+    if (daemon->kube.ops) {
+        maar_kube_resign(&daemon->kube, RESIGN_NS);
         daemon->kube.ops->stop(daemon->kube.self);
+    }
     maar_engine_destroy(daemon->engine);
     maar_kube_backend_destroy(&daemon->kube);
     maar_kube_config_destroy(daemon->config);
     maar_registry_destroy(daemon->registry);
+    free(daemon->identity);
     maar_options_fini(&daemon->options);
 }
 
@@ -219,15 +264,13 @@ static void log_options(const struct maar_options *options)
 
     MAAR_VEC_EACH (&options->warnings, warning)
         maar_log_warning("%s", *warning);
-    if (options->leader_elect)
-        maar_log_warning("running without leader election, which is not built yet; run one replica "
-                         "(--leader-elect=false silences this)");
 }
 
 int main(int argc, char **argv)
 {
     struct daemon daemon = {0};
     struct maar_error err = MAAR_ERROR_INIT;
+    int status = 1;
     int r = maar_options_parse(&daemon.options, argc, argv, &err);
 
     if (r < 0) {
@@ -245,9 +288,9 @@ int main(int argc, char **argv)
     if (r < 0)
         maar_log_error("%s", maar_error_text(&err));
     else
-        run(&daemon);
+        status = run(&daemon);
     end(&daemon);
-    if (r == 0)
+    if (status == 0)
         maar_log_info("stopped");
-    return r < 0 ? 1 : 0;
+    return status;
 }

@@ -28,6 +28,7 @@ enum form {
 enum group {
     GROUP_CLUSTER,
     GROUP_SCHEDULING,
+    GROUP_ELECTION,
     GROUP_PROCESS,
     GROUP_ACCEPTED, /* not in the main help */
 };
@@ -48,7 +49,6 @@ struct flag {
 static const char not_sampled[] = "maar looks at every node";
 static const char later[] = "not served yet";
 static const char logs_stderr[] = "logs go to standard error, one line a message";
-static const char no_election[] = "leader election is not built yet; run one replica";
 
 static const struct flag flags[] = {
     {"kubeconfig", FORM_TEXT, GROUP_CLUSTER, AT(kubeconfig),
@@ -85,8 +85,22 @@ static const struct flag flags[] = {
      "verbosity of the log (0); 4 and above show details", NULL},
     {"version", FORM_BOOL, GROUP_PROCESS, AT(version), "print the version and exit", NULL},
     {"help", FORM_BOOL, GROUP_PROCESS, AT(help), "print this and exit", NULL},
-    {"leader-elect", FORM_BOOL, GROUP_PROCESS, AT(leader_elect),
-     "accepted, but not built yet: run one replica", NULL},
+    {"leader-elect", FORM_BOOL, GROUP_ELECTION, AT(leader_elect),
+     "of several replicas the one that holds a Lease decides (true)", NULL},
+    {"leader-elect-resource-namespace", FORM_TEXT, GROUP_ELECTION, AT(lease_ns),
+     "namespace of the Lease (volcano-system)", NULL},
+    {"leader-elect-resource-name", FORM_TEXT, GROUP_ELECTION, AT(lease_name), "its name (volcano)",
+     NULL},
+    {"leader-elect-lease-duration", FORM_DURATION, GROUP_ELECTION, AT(lease_duration_ns),
+     "others take it when it was not renewed for so long (15s)", NULL},
+    {"leader-elect-renew-deadline", FORM_DURATION, GROUP_ELECTION, AT(renew_deadline_ns),
+     "a leader that cannot renew it for so long ends (10s)", NULL},
+    {"leader-elect-retry-period", FORM_DURATION, GROUP_ELECTION, AT(retry_period_ns),
+     "pause between attempts (2s)", NULL},
+    {"leader-elect-resource-lock", FORM_TEXT, GROUP_ELECTION, AT(lease_lock),
+     "kind of lock: leases, the only one", NULL},
+    {"lock-object-namespace", FORM_TEXT, GROUP_ELECTION, AT(lock_object_namespace),
+     "old name of --leader-elect-resource-namespace; goes before it", NULL},
 
     /* Volcano's others. */
     {"ca-cert-file", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, later},
@@ -120,13 +134,6 @@ static const struct flag flags[] = {
      "sharding is not built yet: every node is used"},
     {"cache-dumper", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, "dumps are not built yet"},
     {"cache-dump-dir", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, "dumps are not built yet"},
-    {"lock-object-namespace", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, no_election},
-    {"leader-elect-lease-duration", FORM_DURATION, GROUP_ACCEPTED, NOWHERE, NULL, no_election},
-    {"leader-elect-renew-deadline", FORM_DURATION, GROUP_ACCEPTED, NOWHERE, NULL, no_election},
-    {"leader-elect-retry-period", FORM_DURATION, GROUP_ACCEPTED, NOWHERE, NULL, no_election},
-    {"leader-elect-resource-lock", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, no_election},
-    {"leader-elect-resource-name", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, no_election},
-    {"leader-elect-resource-namespace", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, no_election},
     /* klog's. --logtostderr is what happens anyway, so it needs no word. */
     {"logtostderr", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, NULL},
     {"alsologtostderr", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, NULL},
@@ -325,6 +332,53 @@ static int take_word(struct maar_options *options, int argc, char **argv, int *i
     return r;
 }
 
+/* A name that needs no escaping in a path: as the API server itself demands of names. */
+static bool is_object_name(const char *name)
+{
+    size_t n = strlen(name);
+
+    return n > 0 && n <= 253 && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-.")] &&
+           name[0] != '.' && name[n - 1] != '.';
+}
+
+/* The rules of client-go. */
+static int check_election(struct maar_options *options, struct maar_error *err)
+{
+    const char *ns_flag = "--leader-elect-resource-namespace";
+
+    if (*options->lock_object_namespace) {
+        options->lease_ns = options->lock_object_namespace;
+        ns_flag = "--lock-object-namespace";
+    }
+    options->lease_duration_ns -= options->lease_duration_ns % MAAR_SECOND_NS;
+    if (!options->leader_elect)
+        return 0;
+    if (!is_object_name(options->lease_ns) || strchr(options->lease_ns, '.'))
+        return maar_error_set(err, -EINVAL, "%s: expected the name of a namespace, not \"%s\"",
+                              ns_flag, options->lease_ns);
+    if (!is_object_name(options->lease_name))
+        return maar_error_set(
+            err, -EINVAL, "--leader-elect-resource-name: expected the name of a Lease, not \"%s\"",
+            options->lease_name);
+    if (strcmp(options->lease_lock, "leases") != 0)
+        return maar_error_set(err, -EINVAL,
+                              "--leader-elect-resource-lock: expected leases, not \"%s\"",
+                              options->lease_lock);
+    if (options->lease_duration_ns < MAAR_SECOND_NS)
+        return maar_error_set(err, -EINVAL, "--leader-elect-lease-duration: at least 1s");
+    if (options->retry_period_ns < MAAR_MILLISECOND_NS)
+        return maar_error_set(err, -EINVAL, "--leader-elect-retry-period: at least 1ms");
+    if (options->renew_deadline_ns >= options->lease_duration_ns)
+        return maar_error_set(err, -EINVAL,
+                              "--leader-elect-renew-deadline: less than "
+                              "--leader-elect-lease-duration, of which whole seconds count");
+    if (options->renew_deadline_ns / 6 * 5 <= options->retry_period_ns)
+        return maar_error_set(err, -EINVAL,
+                              "--leader-elect-renew-deadline: more than 1.2 times "
+                              "--leader-elect-retry-period");
+    return 0;
+}
+
 static int check(struct maar_options *options, struct maar_error *err)
 {
     const char **name;
@@ -341,7 +395,7 @@ static int check(struct maar_options *options, struct maar_error *err)
         return maar_error_set(err, -EINVAL, "--kube-api-burst: at least 1");
     if (options->max_in_flight < 1 || options->max_in_flight > 1000)
         return maar_error_set(err, -EINVAL, "--max-writes-in-flight: from 1 to 1000");
-    return 0;
+    return check_election(options, err);
 }
 
 int maar_options_parse(struct maar_options *options, int argc, char **argv, struct maar_error *err)
@@ -360,6 +414,13 @@ int maar_options_parse(struct maar_options *options, int argc, char **argv, stru
         .gate_removal_workers = 5,
         .plugins_dir = "",
         .leader_elect = true,
+        .lease_duration_ns = 15 * MAAR_SECOND_NS,
+        .renew_deadline_ns = 10 * MAAR_SECOND_NS,
+        .retry_period_ns = 2 * MAAR_SECOND_NS,
+        .lease_lock = "leases",
+        .lease_name = "volcano",
+        .lease_ns = "volcano-system",
+        .lock_object_namespace = "",
     };
     for (int i = 1; i < argc && r == 0; i++) {
         if (strcmp(argv[i], "--") == 0)
@@ -423,6 +484,7 @@ void maar_options_help(struct maar_text *out)
                   "\nUsage: maar-scheduler [--kubeconfig=FILE] [--scheduler-conf=FILE] [flags]\n");
     help_group(out, GROUP_CLUSTER, "The cluster");
     help_group(out, GROUP_SCHEDULING, "Scheduling");
+    help_group(out, GROUP_ELECTION, "Several replicas");
     help_group(out, GROUP_PROCESS, "The process");
     maar_text_add(out,
                   "\nVolcano's other flags are accepted; the log says what becomes of them:\n");

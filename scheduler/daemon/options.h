@@ -29,6 +29,13 @@ struct maar_options {
     struct maar_feature_gates features;
     int64_t gate_removal_workers;
     bool leader_elect;
+    int64_t lease_duration_ns; /* whole seconds, as a Lease has them */
+    int64_t renew_deadline_ns;
+    int64_t retry_period_ns;
+    const char *lease_lock; /* "leases" */
+    const char *lease_name;
+    const char *lease_ns;
+    const char *lock_object_namespace; /* Volcano's old name for lease_ns; "" when not given */
     bool check_ledger;
     int64_t verbosity;
     bool version;

@@ -42,6 +42,11 @@ static void without_flags_volcanos_defaults_hold(void **state)
     assert_true(options.kube_api_qps >= 2000 && options.kube_api_qps <= 2000);
     assert_int_equal(options.kube_api_burst, 2000);
     assert_true(options.leader_elect);
+    assert_int_equal(options.lease_duration_ns, 15 * MAAR_SECOND_NS);
+    assert_int_equal(options.renew_deadline_ns, 10 * MAAR_SECOND_NS);
+    assert_int_equal(options.retry_period_ns, 2 * MAAR_SECOND_NS);
+    assert_string_equal(options.lease_ns, "volcano-system");
+    assert_string_equal(options.lease_name, "volcano");
     assert_int_equal(options.warnings.n, 0);
     maar_options_fini(&options);
 }
@@ -137,6 +142,20 @@ static void what_is_wrong_is_told(void **state)
         {"--resync-period=x", "--resync-period: expected a duration"},
         {"--feature-gates=A", "--feature-gates: \"A\": expected Name=true or Name=false"},
         {"--feature-gates=A=maybe", "--feature-gates: A: expected true or false, not \"maybe\""},
+        {"--leader-elect-resource-namespace=", "--leader-elect-resource-namespace: expected the "
+                                               "name of a namespace, not \"\""},
+        {"--lock-object-namespace=a/b",
+         "--lock-object-namespace: expected the name of a namespace, not \"a/b\""},
+        {"--leader-elect-resource-name=A",
+         "--leader-elect-resource-name: expected the name of a Lease, not \"A\""},
+        {"--leader-elect-resource-lock=endpoints",
+         "--leader-elect-resource-lock: expected leases, not \"endpoints\""},
+        {"--leader-elect-lease-duration=999ms", "--leader-elect-lease-duration: at least 1s"},
+        {"--leader-elect-lease-duration=10900ms", "--leader-elect-renew-deadline: less than "
+                                                  "--leader-elect-lease-duration"},
+        {"--leader-elect-renew-deadline=2400ms",
+         "--leader-elect-renew-deadline: more than 1.2 times --leader-elect-retry-period"},
+        {"--leader-elect-retry-period=0", "--leader-elect-retry-period: at least 1ms"},
     };
 
     (void)state;
@@ -149,6 +168,29 @@ static void what_is_wrong_is_told(void **state)
         if (!strstr(err.text, rows[i].want))
             fail_msg("%s: %s", rows[i].line, err.text);
     }
+}
+
+static void a_lease_is_where_the_flags_say(void **state)
+{
+    struct maar_options options;
+    char copy[512];
+
+    (void)state;
+    assert_int_equal(parse(&options,
+                           "--leader-elect-resource-namespace=a --lock-object-namespace=b "
+                           "--leader-elect-resource-name=c.d --leader-elect-lease-duration=60500ms "
+                           "--leader-elect-renew-deadline=40s --leader-elect-retry-period=5s",
+                           copy, NULL),
+                     0);
+    assert_string_equal(options.lease_ns, "b");
+    assert_string_equal(options.lease_name, "c.d");
+    assert_int_equal(options.lease_duration_ns, 60 * MAAR_SECOND_NS);
+    assert_int_equal(options.warnings.n, 0);
+    maar_options_fini(&options);
+    /* Without election nobody minds. */
+    assert_int_equal(
+        parse(&options, "--leader-elect=false --leader-elect-renew-deadline=0", copy, NULL), 0);
+    maar_options_fini(&options);
 }
 
 static void help_names_every_flag(void **state)
@@ -172,6 +214,7 @@ int main(void)
         cmocka_unit_test(flags_may_be_written_in_several_ways),
         cmocka_unit_test(feature_gates_are_read),
         cmocka_unit_test(what_is_wrong_is_told),
+        cmocka_unit_test(a_lease_is_where_the_flags_say),
         cmocka_unit_test(help_names_every_flag),
     };
 
