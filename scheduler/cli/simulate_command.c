@@ -56,6 +56,9 @@ static const char usage[] =
     "      --plugins-dir DIR    load custom plugins from there, too\n"
     "      --feature-gates LIST Name=true,...; wins over the scenario's\n"
     "      --reference          place with the plain path: scan all nodes for each task\n"
+    "      --check-memory       try refused jobs also while nothing changed that they lacked; "
+    "they\n"
+    "                           must be refused again in the same words\n"
     "  -v, --verbose            log; twice for more\n"
     "  -h, --help               this text\n"
     "\n"
@@ -144,6 +147,7 @@ enum {
     OPTION_PLUGINS_DIR,
     OPTION_REFERENCE,
     OPTION_FEATURE_GATES,
+    OPTION_CHECK_MEMORY,
 };
 
 static int take_option(struct request *request, int option, const char *value)
@@ -188,6 +192,9 @@ static int take_option(struct request *request, int option, const char *value)
     case OPTION_REFERENCE:
         request->options.reference = true;
         return MAAR_EXIT_OK;
+    case OPTION_CHECK_MEMORY:
+        request->options.check_memory = true;
+        return MAAR_EXIT_OK;
     default:
         fputs("Try: maarctl simulate --help\n", stderr);
         return MAAR_EXIT_INPUT;
@@ -209,6 +216,7 @@ static int read_arguments(struct request *request, int argc, char **argv)
         {"plugins-dir", required_argument, NULL, OPTION_PLUGINS_DIR},
         {"feature-gates", required_argument, NULL, OPTION_FEATURE_GATES},
         {"reference", no_argument, NULL, OPTION_REFERENCE},
+        {"check-memory", no_argument, NULL, OPTION_CHECK_MEMORY},
         {"verbose", no_argument, NULL, 'v'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},

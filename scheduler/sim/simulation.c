@@ -218,6 +218,7 @@ static int start_scheduler(struct maar_simulation *simulation, struct maar_error
         .create_queues = true,
         .check = true,
         .reference = simulation->options.reference,
+        .check_memory = simulation->options.check_memory,
         .features = simulation->options.features ? *simulation->options.features
                                                  : simulation->scenario->features,
     };

@@ -37,7 +37,8 @@ struct maar_simulation_options {
     const struct maar_edits *edits;            /* made before cycle 1; NULL: none */
     const struct maar_feature_gates *features; /* NULL: the scenario's */
     bool reference;
-    bool shuffle; /* objects of one kind come in another order */
+    bool check_memory; /* as in the engine's options */
+    bool shuffle;      /* objects of one kind come in another order */
     uint64_t seed;
     const struct maar_simulation_link *link;
     void (*progress)(void *context, unsigned cycle, unsigned n_cycles); /* NULL: none */
