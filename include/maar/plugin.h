@@ -54,7 +54,8 @@ enum maar_subject {
     MAAR_SUBJECT_TASK = 1 << 3,
 };
 enum maar_node_axis {
-    MAAR_NODE_STATIC = 1 << 0, /* facts of the node, allocatable */
+    MAAR_NODE_STATIC =
+        1 << 0, /* facts of the node (also n_nodes of its images, n_live), allocatable */
     MAAR_NODE_LOAD = 1 << 1,   /* what runs on this node */
     MAAR_NODE_OTHERS = 1 << 2, /* what runs on other nodes */
     MAAR_NODE_TIME = 1 << 3,   /* the session's clock */

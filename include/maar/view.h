@@ -193,6 +193,7 @@ struct maar_pod_spec {
     const struct maar_spread_constraint *spread;
     uint32_t n_host_ports;
     const struct maar_host_port *host_ports;
+    /* Of init containers, containers and image volumes, each time that one is named; with a tag or digest. */
     uint32_t n_images;
     const char *const *images;
     const char *priority_class; /* "" when not named */
@@ -486,6 +487,17 @@ static inline bool maar_queue_is_open(const struct maar_queue *queue)
 
 /* ---- nodes -------------------------------------------------------------------------------------------------- */
 
+/* A container image that some node has. */
+struct maar_image {
+    const char *name;
+    uint32_t n_nodes; /* live nodes that have it */
+};
+
+struct maar_node_image {
+    const struct maar_image *image;
+    int64_t size_bytes; /* as this node reports it */
+};
+
 /* Facts of a node that its load does not change. */
 struct maar_node_facts {
     const char *name;
@@ -496,6 +508,8 @@ struct maar_node_facts {
     bool unschedulable;
     bool ready; /* condition Ready is True, or no such condition is reported */
     int64_t created_ns;
+    uint32_t n_images;
+    const struct maar_node_image *images; /* sorted by name text */
 };
 
 /* Columns: one array per dimension, indexed by node slot. Slots never move; a slot whose node is gone is not live

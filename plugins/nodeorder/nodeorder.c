@@ -16,7 +16,9 @@
  * - tainttoleration.weight (3): fewest PreferNoSchedule taints that the pod does not tolerate
  * - podaffinity.weight (2): preferred affinity and anti-affinity between pods, both ways
  * - podtopologyspread.weight (2): soft topology spread constraints
- * - imagelocality.weight (1): not there yet
+ * - imagelocality.weight (1): the node that has most of the pod's images by size, each the more the
+ *   more nodes have it. The size is the node's own word; kube-scheduler takes that of the node that
+ *   it heard first.
  *
  * Weight 0 turns a score off. */
 
@@ -24,6 +26,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "kubernetes/node_affinity.h"
 #include "kubernetes/tolerations.h"
@@ -39,6 +42,7 @@ struct nodeorder {
     int64_t taint_weight;
     int64_t pod_affinity_weight;
     int64_t spread_weight;
+    int64_t image_weight;
 };
 
 /* The session row. */
@@ -73,6 +77,7 @@ static int create(const struct maar_host *host, const struct maar_arguments *arg
     self->affinity_weight = host->argument_int(arguments, "nodeaffinity.weight");
     self->taint_weight = host->argument_int(arguments, "tainttoleration.weight");
     self->pod_affinity_weight = host->argument_int(arguments, "podaffinity.weight");
+    self->image_weight = host->argument_int(arguments, "imagelocality.weight");
     self->spread_weight = host->argument_int(arguments, "podtopologyspread.weight");
     *ret_self = self;
     return 0;
@@ -325,6 +330,61 @@ static double taint_normalise(void *opaque, const struct maar_view *view,
     return (double)(score * self->taint_weight);
 }
 
+/* ---- images ---------------------------------------------------------------------------------- */
+
+#define MI               (INT64_C(1) << 20)
+#define LEAST_IMAGE      (23 * MI)
+#define MOST_OF_AN_IMAGE (1000 * MI)
+
+/* The size of the image on the node, 0 when it is not there. */
+static int64_t image_part(const struct maar_view *view, const struct maar_node_facts *node,
+                          const char *name)
+{
+    uint32_t low = 0, high = node->n_images;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (strcmp(node->images[middle].image->name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == node->n_images || strcmp(node->images[low].image->name, name) != 0)
+        return 0;
+    double spread = (double)node->images[low].image->n_nodes / (double)view->nodes->n_live;
+    return (int64_t)((double)node->images[low].size_bytes * spread);
+}
+
+static int64_t image_score_of(const struct maar_view *view, const struct maar_pod_spec *spec,
+                              uint32_t node)
+{
+    const struct maar_node_facts *facts = &view->nodes->facts[node];
+    int64_t most = MOST_OF_AN_IMAGE * spec->n_images;
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < spec->n_images && sum < most; i++) {
+        int64_t part = image_part(view, facts, spec->images[i]);
+        sum = part < most - sum ? sum + part : most;
+    }
+    if (sum < LEAST_IMAGE)
+        sum = LEAST_IMAGE;
+    return MAX_SCORE * (sum - LEAST_IMAGE) / (most - LEAST_IMAGE);
+}
+
+static bool image_active(void *opaque)
+{
+    const struct nodeorder *self = opaque;
+    return self->image_weight != 0;
+}
+
+static void image_score(void *opaque, const struct maar_view *view, const struct maar_task *task,
+                        const uint32_t *nodes, size_t n, double *out)
+{
+    const struct nodeorder *self = opaque;
+    const struct maar_pod_spec *spec = task->cls->spec;
+    for (size_t i = 0; i < n; i++)
+        if (view->nodes->facts[nodes[i]].n_images > 0 && spec->n_images > 0)
+            out[i] += (double)image_score_of(view, spec, nodes[i]) * (double)self->image_weight;
+}
+
 /* ---- affinity between pods ------------------------------------------------------------------- */
 
 static bool pod_affinity_active(void *opaque)
@@ -457,6 +517,15 @@ static const struct maar_score scores[] = {
         .thread_safe = true,
         .active = least_active,
         .score = least_score,
+    },
+    {
+        .name = "ImageLocality",
+        .phase = MAAR_SCORE_NODE,
+        .subject = MAAR_SUBJECT_CLASS,
+        .node = MAAR_NODE_STATIC,
+        .thread_safe = true,
+        .active = image_active,
+        .score = image_score,
     },
     {
         .name = "NodeResourcesFit_MostAllocated",

@@ -233,7 +233,7 @@ size_t maar_world_check(const struct maar_world *world, struct maar_text *out)
         check_states(&recount, world->queue_slots.data[i]);
     }
     check_totals(&recount);
-    return recount.n + maar_tallies_check(world, out);
+    return recount.n + maar_images_check(world, out) + maar_tallies_check(world, out);
 }
 
 static uint64_t hash_job(const struct maar_world *world, const struct maar_job_entry *job,

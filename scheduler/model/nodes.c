@@ -73,10 +73,9 @@ void maar_nodes_add_dim(struct maar_world *world, uint32_t dim)
         world->node_columns[c][dim] = maar_calloc(world->node_capacity, sizeof(int64_t));
 }
 
-void maar_nodes_touch(struct maar_world *world, uint32_t slot, bool facts)
+/* `statics`: what filters and scores of static facts read has changed. */
+static void touch(struct maar_world *world, uint32_t slot, bool statics)
 {
-    uint32_t value = slot | (facts ? UINT32_C(1) << 31 : 0);
-    world->nodes.facts_version += facts;
     /* Indexes that lag behind a dropped half are rebuilt. */
     if (world->touched.n >= UINT32_C(1) << 20) {
         size_t half = world->touched.n / 2;
@@ -85,9 +84,20 @@ void maar_nodes_touch(struct maar_world *world, uint32_t slot, bool facts)
         world->touched_base += half;
     }
     world->touched_at[slot] = maar_world_touched_end(world);
-    if (facts)
+    if (statics)
         world->facts_at[slot] = maar_world_touched_end(world);
-    maar_vec_push(&world->touched, value);
+    maar_vec_push(&world->touched, slot | (statics ? UINT32_C(1) << 31 : 0));
+}
+
+void maar_nodes_touch(struct maar_world *world, uint32_t slot, bool facts)
+{
+    world->nodes.facts_version += facts;
+    touch(world, slot, facts);
+}
+
+void maar_nodes_touch_images(struct maar_world *world, uint32_t slot)
+{
+    touch(world, slot, true);
 }
 
 /* ---- waiting for a node ---- */
@@ -298,6 +308,7 @@ static void remove_node(struct maar_world *world, uint32_t slot)
     }
     struct maar_amounts_record nothing = {0};
     set_allocatable(world, slot, &nothing);
+    maar_images_set(world, slot, NULL, 0);
     maar_map_remove(world->nodes_by_name, name);
     clear_facts(world, entry);
     maar_world_unintern(world, name);
@@ -308,6 +319,7 @@ static void remove_node(struct maar_world *world, uint32_t slot)
     maar_vec_fini(&entry->tasks);
     maar_vec_fini(&entry->labels);
     maar_vec_fini(&entry->taints);
+    maar_vec_fini(&entry->images);
     free(entry->uid);
     free(entry->fault);
     free(entry);
@@ -345,6 +357,8 @@ bool maar_nodes_apply(struct maar_world *world, const struct maar_record *record
         world->facts_version++;
         changed = true;
     }
+    /* Wakes nobody: where an image lies decides nothing that waits. */
+    maar_images_set(world, slot, record->node.images, record->node.n_images);
     if (changed) {
         entry->static_version++;
         maar_nodes_touch(world, slot, true);

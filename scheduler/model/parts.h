@@ -83,6 +83,8 @@ void maar_nodes_add_dim(struct maar_world *world, uint32_t dim);
 bool maar_nodes_apply(struct maar_world *world, const struct maar_record *record, bool deleted);
 void maar_nodes_rank(struct maar_world *world);
 void maar_nodes_touch(struct maar_world *world, uint32_t slot, bool facts);
+/* The same for what static scores read and no topology does. */
+void maar_nodes_touch_images(struct maar_world *world, uint32_t slot);
 /* Remembers that the task waits for a node of that name, or forgets it. */
 void maar_nodes_wait(struct maar_world *world, struct maar_task_entry *task, const char *name);
 void maar_nodes_unwait(struct maar_world *world, struct maar_task_entry *task);
@@ -140,6 +142,17 @@ uint64_t maar_task_state(const struct maar_task_entry *task);
 void maar_ledger_count(struct maar_world *world, struct maar_task_entry *task, int sign);
 void maar_ledger_link_node(struct maar_world *world, struct maar_task_entry *task, uint32_t at);
 void maar_ledger_unlink_node(struct maar_world *world, struct maar_task_entry *task);
+
+/* images.c: which nodes have which images */
+void maar_images_init(struct maar_world *world);
+void maar_images_fini(struct maar_world *world);
+/* The node's images are those n, sorted by name. */
+void maar_images_set(struct maar_world *world, uint32_t slot,
+                     const struct maar_image_record *images, uint32_t n);
+/* Before a session: nodes whose images count otherwise for some class are touched. */
+void maar_images_prepare(struct maar_world *world);
+/* Recounts n_nodes; appends a line per difference, returns their number. */
+size_t maar_images_check(const struct maar_world *world, struct maar_text *out);
 
 /* tally.c: pods by domain */
 void maar_tallies_init(struct maar_world *world);

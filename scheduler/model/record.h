@@ -96,6 +96,11 @@ struct maar_pod_record {
     struct maar_condition_record scheduled_condition;
 };
 
+struct maar_image_record {
+    const char *name;
+    int64_t size_bytes;
+};
+
 struct maar_node_record {
     uint32_t n_labels;
     struct maar_label *labels; /* sorted by key */
@@ -104,6 +109,8 @@ struct maar_node_record {
     bool unschedulable;
     bool ready;
     struct maar_amounts_record allocatable;
+    uint32_t n_images;
+    struct maar_image_record *images; /* sorted by name, each once */
 };
 
 struct maar_role_min {

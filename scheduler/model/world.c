@@ -31,6 +31,7 @@ struct maar_world *maar_world_create(const struct maar_world_options *options)
     world->dims.policy_scale = world->dim_scales;
     world->row_width = 8;
     maar_nodes_init(world);
+    maar_images_init(world);
     maar_tallies_init(world);
     maar_world_dim(world, "cpu");
     maar_world_dim(world, "memory");
@@ -89,6 +90,7 @@ void maar_world_destroy(struct maar_world *world)
     maar_map_destroy(world->sub_jobs_by_uid);
     maar_map_destroy(world->waiting_nodes);
     maar_tallies_fini(world);
+    maar_images_fini(world);
     maar_strings_destroy(world->strings);
     free(world->default_queue);
     free(world);
@@ -387,6 +389,7 @@ static void sort_waiting(struct maar_world *world)
 
 void maar_world_prepare(struct maar_world *world)
 {
+    maar_images_prepare(world);
     maar_nodes_rank(world);
     maar_projection_prepare(world);
     maar_tallies_prepare(world);

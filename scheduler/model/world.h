@@ -194,12 +194,21 @@ static inline bool maar_job_is_scheduled(const struct maar_job_entry *job)
     return job->exists && job->view.queue && !job->fault && !job->queue->fault;
 }
 
+/* An image that some node has. */
+struct maar_image_entry {
+    struct maar_image view;
+    MAAR_VEC(uint32_t) nodes; /* slots */
+    bool is_stale;            /* in world->stale_images */
+};
+
 struct maar_node_entry {
     char *uid;
     char *fault;
     MAAR_VEC(struct maar_task *) tasks;
     MAAR_VEC(struct maar_label) labels;
     MAAR_VEC(struct maar_taint) taints;
+    MAAR_VEC(struct maar_node_image) images;
+    uint64_t images_round;   /* of world->images_round, when it was touched for its images last */
     uint32_t static_version; /* grows when facts or allocatable change */
 };
 
@@ -282,6 +291,10 @@ struct maar_world {
     struct maar_task *const **node_tasks;
     uint32_t *node_n_tasks;
     bool ranks_stale;
+    /* Images of nodes (images.c). */
+    struct maar_map *images;                          /* name -> struct maar_image_entry */
+    MAAR_VEC(struct maar_image_entry *) stale_images; /* their n_nodes changed */
+    uint64_t images_round;
     int64_t total_allocatable[MAAR_MAX_DIMS];
     int64_t total_used[MAAR_MAX_DIMS];
     uint64_t total_present;

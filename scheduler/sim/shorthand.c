@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "model/quantity.h"
 #include "sim/document.h"
 #include "sim/shorthand_parts.h"
 
@@ -159,6 +160,30 @@ static int read_taints(const struct maar_field *field, const json_t *entry, json
     return 0;
 }
 
+/* images: {name: size}. */
+static int read_images(const struct maar_field *field, const json_t *entry, json_t *node,
+                       struct maar_error *err)
+{
+    json_t *sizes = NULL;
+    const char *name;
+    json_t *size;
+    if (maar_field_amounts(field, entry, "images", &sizes, err) < 0)
+        return -EINVAL;
+    json_t *images = json_array();
+    json_object_foreach (sizes, name, size) {
+        struct maar_quantity bytes = {0};
+        (void)!maar_quantity_parse(json_string_value(size), &bytes, NULL);
+        json_array_append_new(images, json_pack("{s:[s], s:I}", "names", name, "sizeBytes",
+                                                (json_int_t)maar_quantity_value(&bytes)));
+    }
+    json_decref(sizes);
+    if (json_array_size(images) > 0)
+        maar_document_set(node, "status.images", images);
+    else
+        json_decref(images);
+    return 0;
+}
+
 struct node_state {
     struct maar_shorthand *out;
     const struct maar_field *field;
@@ -191,7 +216,7 @@ static int read_node_parts(const struct maar_field *field, const json_t *entry, 
     if (maar_shorthand_amounts(field, entry, amounts, err) < 0 ||
         maar_field_bool(field, entry, "ready", &ready, err) < 0 ||
         maar_field_bool(field, entry, "unschedulable", &unschedulable, err) < 0 ||
-        read_taints(field, entry, spec, err) < 0)
+        read_taints(field, entry, spec, err) < 0 || read_images(field, entry, node, err) < 0)
         return -EINVAL;
     json_t *pods = NULL;
     if (maar_field_quantity(field, entry, "pods", &pods, err) < 0)
@@ -210,9 +235,10 @@ static int read_node_parts(const struct maar_field *field, const json_t *entry, 
 static int expand_node(struct maar_shorthand *out, const struct maar_field *field,
                        const json_t *entry, struct maar_error *err)
 {
-    static const char *const known[] = {
-        "name",   "cpu",       "memory", "pods",          "gpu",      "labels", "annotations",
-        "taints", "resources", "ready",  "unschedulable", "metadata", "spec",   NULL};
+    static const char *const known[] = {"name",     "cpu",       "memory",      "pods",
+                                        "gpu",      "labels",    "annotations", "taints",
+                                        "images",   "resources", "ready",       "unschedulable",
+                                        "metadata", "spec",      NULL};
     const char *pattern = NULL;
     json_t *metadata = NULL;
     if (maar_field_check_map(field, entry, known, err) < 0 ||

@@ -65,7 +65,9 @@ static json_t *limits_of(const json_t *requests)
     return limits;
 }
 
-static json_t *container(const char *name, json_t *requests)
+static const char usual_image[] = "registry.k8s.io/pause:3.10";
+
+static json_t *container(const char *name, const char *image, json_t *requests)
 {
     json_t *resources = json_object();
     json_t *limits = limits_of(requests);
@@ -74,8 +76,7 @@ static json_t *container(const char *name, json_t *requests)
     if (limits)
         json_object_set_new(resources, "limits", limits);
     json_decref(requests);
-    return json_pack("{s:s, s:s, s:o}", "name", name, "image", "registry.k8s.io/pause:3.10",
-                     "resources", resources);
+    return json_pack("{s:s, s:s, s:o}", "name", name, "image", image, "resources", resources);
 }
 
 static int read_init(const struct maar_field *field, const json_t *entry, const char *key,
@@ -98,7 +99,7 @@ static int read_init(const struct maar_field *field, const json_t *entry, const 
             return -EINVAL;
         }
         snprintf(name, sizeof name, "%s-%zu", sidecar ? "sidecar" : "init", i);
-        json_t *made = container(name, requests);
+        json_t *made = container(name, usual_image, requests);
         if (sidecar)
             json_object_set_new(made, "restartPolicy", json_string("Always"));
         if (!json_object_get(spec, "initContainers"))
@@ -112,11 +113,13 @@ static int read_containers(const struct maar_field *field, const json_t *entry, 
                            struct maar_error *err)
 {
     json_t *requests = json_object(), *overhead = NULL;
-    if (maar_shorthand_amounts(field, entry, requests, err) < 0) {
+    const char *image = usual_image;
+    if (maar_shorthand_amounts(field, entry, requests, err) < 0 ||
+        maar_field_text(field, entry, "image", &image, err) < 0) {
         json_decref(requests);
         return -EINVAL;
     }
-    json_object_set_new(spec, "containers", json_pack("[o]", container("main", requests)));
+    json_object_set_new(spec, "containers", json_pack("[o]", container("main", image, requests)));
     if (read_init(field, entry, "init", false, spec, err) < 0 ||
         read_init(field, entry, "sidecars", true, spec, err) < 0 ||
         maar_field_amounts(field, entry, "overhead", &overhead, err) < 0)
@@ -347,10 +350,10 @@ int maar_shorthand_pod(struct maar_shorthand *out, const struct maar_field *fiel
                        struct maar_error *err)
 {
     static const char *const known[] = {
-        "name",    "namespace", "count",       "cpu",      "memory",   "gpu",         "resources",
-        "node",    "group",     "role",        "priority", "selector", "preemptable", "tolerations",
-        "labels",  "init",      "annotations", "sidecars", "overhead", "gates",       "duration",
-        "created", "scheduler", "phase",       "metadata", "spec",     NULL};
+        "image",       "name",    "namespace", "count",       "cpu",      "memory",   "gpu",
+        "resources",   "node",    "group",     "role",        "priority", "selector", "preemptable",
+        "tolerations", "labels",  "init",      "annotations", "sidecars", "overhead", "gates",
+        "duration",    "created", "scheduler", "phase",       "metadata", "spec",     NULL};
     const char *ns = group ? group->ns : "default";
     char name[512];
     int64_t count = 1;

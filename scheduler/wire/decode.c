@@ -280,9 +280,42 @@ bool maar_parse_bool(const char *text, bool *ret)
     return true;
 }
 
+void maar_node_add_image(struct maar_decoder *decoder, const char *name, int64_t size_bytes)
+{
+    struct maar_node_record *node = &decoder->record->node;
+    if (node->n_images == MAAR_WIRE_NODE_IMAGES_MAX || !*name)
+        return;
+    node->images = maar_decoder_grow(decoder, node->images, node->n_images, sizeof *node->images);
+    node->images[node->n_images++] =
+        (struct maar_image_record){name, size_bytes > 0 ? size_bytes : 0};
+}
+
+static int by_image_name(const void *a, const void *b)
+{
+    const struct maar_image_record *left = a;
+    const struct maar_image_record *right = b;
+    int order = strcmp(left->name, right->name);
+    if (order != 0)
+        return order;
+    return (left->size_bytes > right->size_bytes) - (left->size_bytes < right->size_bytes);
+}
+
+/* Of a name that is there twice the smaller size stays. */
+static void sort_images(struct maar_node_record *node)
+{
+    uint32_t n = 0;
+    if (node->n_images > 1)
+        qsort(node->images, node->n_images, sizeof *node->images, by_image_name);
+    for (uint32_t i = 0; i < node->n_images; i++)
+        if (n == 0 || strcmp(node->images[n - 1].name, node->images[i].name) != 0)
+            node->images[n++] = node->images[i];
+    node->n_images = n;
+}
+
 void maar_node_finish(struct maar_decoder *decoder, const struct maar_amounts_record *capacity)
 {
     struct maar_node_record *node = &decoder->record->node;
+    sort_images(node);
     if (node->allocatable.n == 0)
         node->allocatable = *capacity;
     maar_labels_sort(node->labels, &node->n_labels);

@@ -19,6 +19,8 @@
  */
 #define MAAR_WIRE_CONTAINERS_MAX 1024u
 #define MAAR_WIRE_AMOUNTS_MAX    4096u
+/* Of a node with more images (names count) the rest is left out; a kubelet reports the largest 50 first. */
+#define MAAR_WIRE_NODE_IMAGES_MAX 1024u
 
 /* Where a value stands in its object: frames on the stack, from the inside out. */
 struct maar_path {
@@ -67,6 +69,8 @@ void maar_requirement_finish(struct maar_requirement *requirement, const char *o
 bool maar_parse_int(const char *text, int64_t min, int64_t max, int64_t *ret);
 bool maar_parse_bool(const char *text, bool *ret);
 
+/* One more image of a node; the name must be the arena's. */
+void maar_node_add_image(struct maar_decoder *decoder, const char *name, int64_t size_bytes);
 /* A node that reports no allocatable amounts offers its capacity; the API server fills that in,
  * manifests may not. */
 void maar_node_finish(struct maar_decoder *decoder, const struct maar_amounts_record *capacity);

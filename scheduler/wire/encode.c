@@ -84,11 +84,18 @@ static const struct field node_condition[] = {
     {NULL, 0, TEXT, NULL},
 };
 
+static const struct field image[] = {
+    {"names", 1, TEXTS, NULL},
+    {"sizeBytes", 2, INTEGER, NULL},
+    {NULL, 0, TEXT, NULL},
+};
+
 static const struct field node_status[] = {
     {"capacity", 1, QUANTITY_MAP, NULL},
     {"allocatable", 2, QUANTITY_MAP, NULL},
     {"phase", 3, TEXT, NULL},
     {"conditions", 4, MESSAGES, node_condition},
+    {"images", 8, MESSAGES, image},
     {NULL, 0, TEXT, NULL},
 };
 
@@ -203,6 +210,11 @@ static const struct field claim_source[] = {
     {NULL, 0, TEXT, NULL},
 };
 
+static const struct field image_source[] = {
+    {"reference", 1, TEXT, NULL},
+    {NULL, 0, TEXT, NULL},
+};
+
 static const struct field nothing[] = {
     {NULL, 0, TEXT, NULL},
 };
@@ -210,6 +222,7 @@ static const struct field nothing[] = {
 static const struct field volume_source[] = {
     {"persistentVolumeClaim", 10, MESSAGE, claim_source},
     {"ephemeral", 29, MESSAGE, nothing},
+    {"image", 30, MESSAGE, image_source},
     {NULL, 0, TEXT, NULL},
 };
 

@@ -109,6 +109,27 @@ static bool read_ready(struct maar_decoder *decoder, const json_t *status,
     return true;
 }
 
+/* Sizes are of no more use than to compare nodes: what is no number counts 0. */
+static void read_images(struct maar_decoder *decoder, const json_t *status,
+                        const struct maar_path *at)
+{
+    const json_t *array = maar_json_array(decoder, status, at, "images");
+    struct maar_path list = {at, "images", 0};
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        struct maar_path here = {&list, NULL, i};
+        struct maar_path names_at = {&here, "names", 0};
+        const json_t *item = maar_json_item(decoder, array, &list, i);
+        const json_t *names = maar_json_array(decoder, item, &here, "names");
+        int64_t size = json_integer_value(json_object_get(item, "sizeBytes"));
+        for (size_t k = 0; k < json_array_size(names); k++) {
+            struct maar_path there = {&names_at, NULL, k};
+            const char *name = maar_json_as_text(decoder, json_array_get(names, k), &there);
+            if (name)
+                maar_node_add_image(decoder, maar_arena_strdup(decoder->arena, name), size);
+        }
+    }
+}
+
 void maar_json_decode_node(struct maar_decoder *decoder, const json_t *object)
 {
     struct maar_node_record *node = &decoder->record->node;
@@ -122,6 +143,7 @@ void maar_json_decode_node(struct maar_decoder *decoder, const json_t *object)
     (void)maar_json_bool(decoder, spec, &spec_at, "unschedulable", &node->unschedulable);
     read_taints(decoder, spec, &spec_at);
     node->ready = read_ready(decoder, status, &status_at);
+    read_images(decoder, status, &status_at);
     struct maar_amounts_record capacity = {0};
     (void)maar_json_amounts(decoder, status, &status_at, "allocatable", false, &node->allocatable);
     (void)maar_json_amounts(decoder, status, &status_at, "capacity", false, &capacity);

@@ -85,7 +85,7 @@ static void read_tolerations(struct maar_decoder *decoder, const json_t *spec,
 }
 
 static void read_volumes(struct maar_decoder *decoder, const json_t *spec,
-                         const struct maar_path *at)
+                         const struct maar_path *at, struct maar_pod_draft *draft)
 {
     const json_t *array = maar_json_array(decoder, spec, at, "volumes");
     struct maar_path list = {at, "volumes", 0};
@@ -95,6 +95,11 @@ static void read_volumes(struct maar_decoder *decoder, const json_t *spec,
         if (maar_json_object(decoder, item, &here, "persistentVolumeClaim") ||
             maar_json_object(decoder, item, &here, "ephemeral"))
             decoder->record->pod.spec.unsupported |= MAAR_UNSUPPORTED_VOLUMES;
+        const json_t *image = maar_json_object(decoder, item, &here, "image");
+        struct maar_path image_at = {&here, "image", 0};
+        if (image)
+            maar_pod_add_volume_image(decoder, draft,
+                                      maar_json_text(decoder, image, &image_at, "reference"));
     }
 }
 
@@ -131,7 +136,7 @@ static void read_spec(struct maar_decoder *decoder, const json_t *spec, const st
     maar_json_read_affinity(decoder, spec, at, &draft->affinity);
     maar_json_read_spread(decoder, spec, at, &draft->affinity);
     read_tolerations(decoder, spec, at);
-    read_volumes(decoder, spec, at);
+    read_volumes(decoder, spec, at, draft);
     read_gates(decoder, spec, at, draft);
     if (json_array_size(maar_json_array(decoder, spec, at, "resourceClaims")) > 0)
         pod->spec.unsupported |= MAAR_UNSUPPORTED_CLAIMS;

@@ -81,6 +81,14 @@ static const char **own_annotation(struct maar_pod_draft *draft, const char *key
     return NULL;
 }
 
+void maar_pod_add_volume_image(struct maar_decoder *decoder, struct maar_pod_draft *draft,
+                               const char *reference)
+{
+    draft->volume_images = maar_decoder_grow(decoder, draft->volume_images, draft->n_volume_images,
+                                             sizeof *draft->volume_images);
+    draft->volume_images[draft->n_volume_images++] = reference;
+}
+
 void maar_pod_add_gate(struct maar_decoder *decoder, struct maar_pod_draft *draft, const char *name)
 {
     decoder->record->pod.n_gates++;
@@ -251,21 +259,31 @@ static void settle_ports(struct maar_decoder *decoder, const struct maar_pod_dra
     spec->host_ports = ports.items;
 }
 
-static void add_images(const struct maar_containers_draft *containers, const char **images,
-                       uint32_t *n)
+/* With the tag that is meant where neither tag nor digest follows the last '/'. */
+static const char *image_name(struct maar_decoder *decoder, const char *image)
+{
+    const char *slash = strrchr(image, '/');
+    return strchr(slash ? slash : image, ':')
+               ? image
+               : maar_arena_printf(decoder->arena, "%s:latest", image);
+}
+
+static void add_images(struct maar_decoder *decoder, const struct maar_containers_draft *containers,
+                       const char **images, uint32_t *n)
 {
     for (uint32_t i = 0; i < containers->n; i++)
-        if (*containers->items[i].image)
-            images[(*n)++] = containers->items[i].image;
+        images[(*n)++] = image_name(decoder, containers->items[i].image);
 }
 
 static void settle_images(struct maar_decoder *decoder, const struct maar_pod_draft *draft)
 {
     struct maar_pod_spec *spec = &decoder->record->pod.spec;
-    size_t most = (size_t)draft->init_containers.n + draft->containers.n;
+    size_t most = (size_t)draft->init_containers.n + draft->containers.n + draft->n_volume_images;
     const char **images = maar_arena_calloc(decoder->arena, most, sizeof *images);
-    add_images(&draft->init_containers, images, &spec->n_images);
-    add_images(&draft->containers, images, &spec->n_images);
+    add_images(decoder, &draft->init_containers, images, &spec->n_images);
+    add_images(decoder, &draft->containers, images, &spec->n_images);
+    for (uint32_t i = 0; i < draft->n_volume_images; i++)
+        images[spec->n_images++] = image_name(decoder, draft->volume_images[i]);
     spec->images = images;
 }
 

@@ -42,6 +42,8 @@ struct maar_containers_draft {
 
 struct maar_pod_draft {
     bool host_network;
+    uint32_t n_volume_images;
+    const char **volume_images;
     uint32_t n_gate_names; /* the first ones, in order */
     const char *gate_names[MAAR_WIRE_GATE_NAMES_MAX];
     /* Annotations that the model itself reads; NULL when absent. */
@@ -67,6 +69,9 @@ struct maar_port_draft *maar_container_add_port(struct maar_decoder *decoder,
                                                 struct maar_container_draft *container);
 struct maar_status_draft *maar_pod_add_status(struct maar_decoder *decoder,
                                               struct maar_pod_draft *draft);
+/* The image of one more volume; the reference must be the arena's. */
+void maar_pod_add_volume_image(struct maar_decoder *decoder, struct maar_pod_draft *draft,
+                               const char *reference);
 /* One more scheduling gate; the name must be the arena's. */
 void maar_pod_add_gate(struct maar_decoder *decoder, struct maar_pod_draft *draft,
                        const char *name);

@@ -31,9 +31,13 @@ enum {
     NODE_STATUS_CAPACITY = 1,
     NODE_STATUS_ALLOCATABLE = 2,
     NODE_STATUS_CONDITIONS = 4,
+    NODE_STATUS_IMAGES = 8,
 
     CONDITION_TYPE = 1,
     CONDITION_STATUS = 2,
+
+    IMAGE_NAMES = 1,
+    IMAGE_SIZE_BYTES = 2,
 };
 
 /* Whole seconds: the API server writes no fraction. An unset time is an empty message. */
@@ -115,6 +119,20 @@ static void read_condition(struct maar_pb message, bool *has_ready, bool *is_rea
     }
 }
 
+/* The size may come before the names or after them. */
+static void read_image(struct maar_decoder *decoder, struct maar_pb message)
+{
+    struct maar_pb_field field;
+    struct maar_pb sizes = message;
+    int64_t size = 0;
+    while (maar_pb_next(&sizes, &field))
+        if (field.number == IMAGE_SIZE_BYTES)
+            size = maar_pb_int(&field);
+    while (maar_pb_next(&message, &field))
+        if (field.number == IMAGE_NAMES)
+            maar_node_add_image(decoder, maar_pb_text(&field, decoder->arena), size);
+}
+
 static void read_status(struct maar_decoder *decoder, struct maar_pb message,
                         struct maar_amounts_record *capacity)
 {
@@ -131,6 +149,8 @@ static void read_status(struct maar_decoder *decoder, struct maar_pb message,
             maar_pb_add_amount(decoder, &capacity_at, &field, capacity, false);
         else if (field.number == NODE_STATUS_CONDITIONS)
             read_condition(maar_pb_message(&field), &has_ready, &node->ready);
+        else if (field.number == NODE_STATUS_IMAGES)
+            read_image(decoder, maar_pb_message(&field));
     }
 }
 

@@ -59,6 +59,9 @@ enum {
     VOLUME_SOURCE = 2,
     SOURCE_PERSISTENT_CLAIM = 10,
     SOURCE_EPHEMERAL = 29,
+    SOURCE_IMAGE = 30,
+
+    IMAGE_REFERENCE = 1,
 
     GATE_NAME = 1,
 
@@ -179,20 +182,33 @@ static struct maar_toleration read_toleration(struct maar_decoder *decoder, stru
     return toleration;
 }
 
-static bool has_claim(struct maar_pb volume)
+static void read_volume_image(struct maar_decoder *decoder, struct maar_pb message,
+                              struct maar_pod_draft *draft)
 {
-    bool is_claim = false;
+    const char *reference = "";
+    struct maar_pb_field field;
+    while (maar_pb_next(&message, &field))
+        if (field.number == IMAGE_REFERENCE)
+            reference = maar_pb_text(&field, decoder->arena);
+    maar_pod_add_volume_image(decoder, draft, reference);
+}
+
+static void read_volume(struct maar_decoder *decoder, struct maar_pb volume,
+                        struct maar_pod_draft *draft)
+{
     struct maar_pb_field field;
     while (maar_pb_next(&volume, &field)) {
         if (field.number != VOLUME_SOURCE)
             continue;
         struct maar_pb source = maar_pb_message(&field);
         struct maar_pb_field kind;
-        while (maar_pb_next(&source, &kind))
+        while (maar_pb_next(&source, &kind)) {
             if (kind.number == SOURCE_PERSISTENT_CLAIM || kind.number == SOURCE_EPHEMERAL)
-                is_claim = true;
+                decoder->record->pod.spec.unsupported |= MAAR_UNSUPPORTED_VOLUMES;
+            else if (kind.number == SOURCE_IMAGE)
+                read_volume_image(decoder, maar_pb_message(&kind), draft);
+        }
     }
-    return is_claim;
 }
 
 static void read_gate(struct maar_decoder *decoder, struct maar_pb message,
@@ -230,8 +246,7 @@ static bool read_spec_part(struct maar_decoder *decoder, const struct maar_pb_fi
     struct maar_pod_record *pod = &decoder->record->pod;
     switch (field->number) {
     case SPEC_VOLUMES:
-        if (has_claim(maar_pb_message(field)))
-            pod->spec.unsupported |= MAAR_UNSUPPORTED_VOLUMES;
+        read_volume(decoder, maar_pb_message(field), draft);
         return true;
     case SPEC_CONTAINERS:
         read_container(decoder, maar_pb_message(field), "containers", &draft->containers);

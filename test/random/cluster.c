@@ -197,6 +197,18 @@ static void make_spread(struct maar_record *record, const struct pod_object *fro
     record->pod.spec.spread = to;
 }
 
+const char *const image_names[N_IMAGES] = {"a:1", "b:1", "c:1"};
+
+static void make_images(struct maar_record *record, uint32_t images)
+{
+    struct maar_node_record *node = &record->node;
+    node->images = maar_arena_calloc(record->arena, N_IMAGES, sizeof *node->images);
+    for (uint32_t i = 0; i < N_IMAGES; i++)
+        if ((images >> i) & 1)
+            node->images[node->n_images++] =
+                (struct maar_image_record){image_names[i], INT64_C(1200) << 20};
+}
+
 static void make_node(struct maar_record *record, const struct node_object *from)
 {
     struct maar_node_record *node = &record->node;
@@ -208,6 +220,7 @@ static void make_node(struct maar_record *record, const struct node_object *from
     node->unschedulable = from->unschedulable;
     node->ready = from->ready;
     node->allocatable = make_amounts(record->arena, &from->allocatable);
+    make_images(record, from->images);
 }
 
 static void make_group(struct maar_record *record, const struct group_object *from)
@@ -252,6 +265,9 @@ static void make_spec(struct maar_record *record, const struct pod_object *from)
     struct maar_pod_spec *spec = &record->pod.spec;
     struct maar_arena *arena = record->arena;
     spec->scheduler_name = from->scheduler;
+    spec->images =
+        memcpy(maar_arena_alloc(arena, sizeof from->image), &from->image, sizeof from->image);
+    spec->n_images = from->image != NULL;
     spec->n_node_selector = from->selector.n;
     spec->node_selector = make_labels(arena, &from->selector);
     spec->has_required_affinity = from->has_required;

@@ -79,12 +79,16 @@ struct spread {
     struct selector selector;
 };
 
+#define N_IMAGES 3
+extern const char *const image_names[N_IMAGES]; /* sorted */
+
 struct node_object {
     struct labels labels;
     uint32_t n_taints;
     struct maar_taint taints[2];
     bool unschedulable, ready;
     struct amounts allocatable;
+    uint32_t images; /* bit i: the image number i */
 };
 
 struct group_object {
@@ -134,6 +138,7 @@ struct pod_object {
     struct term preferred[2];
     uint32_t n_tolerations;
     struct maar_toleration tolerations[2];
+    const char *image;
     char *condition_reason, *condition_message; /* PodScheduled=False; NULL: none */
 };
 

@@ -369,6 +369,7 @@ static void random_facts(struct rng *rng, struct object *object)
 {
     struct node_object *node = &object->node;
     node->labels = random_labels(rng, 60);
+    node->images = rng_below(rng, 1u << N_IMAGES);
     add_host_name(rng, object);
     node->n_taints = rng_chance(rng, 25) ? 1 + rng_below(rng, 2) : 0;
     for (uint32_t i = 0; i < node->n_taints; i++)
@@ -507,6 +508,8 @@ static struct object *add_pod(struct cluster *cluster, struct rng *rng, const st
         object->pod.only_queue_gate = object->pod.n_gates == 1 && rng_chance(rng, 60);
         object->pod.asks_queue_gate = rng_chance(rng, 80);
     }
+    if (rng_chance(rng, 40))
+        object->pod.image = image_names[rng_below(rng, N_IMAGES)];
     if (rng_chance(rng, NOMINATED_PERCENT))
         snprintf(object->pod.nominated, sizeof object->pod.nominated, "n%u", rng_below(rng, 6));
     add_labels(&object->pod.labels, random_labels(rng, 20));
@@ -701,8 +704,10 @@ static void change_node(struct cluster *cluster, struct rng *rng, news_fn news, 
         generate_end(cluster, object, news, context);
         return;
     }
-    if (what < 5)
+    if (what < 4)
         random_room(rng, &object->node);
+    else if (what == 4)
+        object->node.images = rng_below(rng, 1u << N_IMAGES);
     else if (what < 8)
         random_facts(rng, object);
     else if (what == 8)

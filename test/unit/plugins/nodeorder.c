@@ -12,12 +12,12 @@ static struct fake *f;
 /* The arguments of an instance in which one score has a weight. */
 static void begin_with(const char *key, const char *weight)
 {
-    static const char *const keys[] = {"leastrequested.weight",   "mostrequested.weight",
-                                       "balancedresource.weight", "nodeaffinity.weight",
-                                       "tainttoleration.weight",  "podaffinity.weight",
-                                       "podtopologyspread.weight"};
-    const char *pairs[15] = {NULL};
-    for (size_t i = 0; i < 7; i++) {
+    static const char *const keys[] = {"leastrequested.weight",    "mostrequested.weight",
+                                       "balancedresource.weight",  "nodeaffinity.weight",
+                                       "tainttoleration.weight",   "podaffinity.weight",
+                                       "podtopologyspread.weight", "imagelocality.weight"};
+    const char *pairs[17] = {NULL};
+    for (size_t i = 0; i < 8; i++) {
         pairs[2 * i] = keys[i];
         pairs[2 * i + 1] = strcmp(keys[i], key) == 0 ? weight : "0";
     }
@@ -43,7 +43,8 @@ static void scores_of(const struct maar_task *task, uint32_t n, double *out)
     }
     for (size_t s = 0; s < f->plugin->hooks.n_scores; s++) {
         const struct maar_score *row = &f->plugin->hooks.scores[s];
-        assert_int_equal(row->phase, MAAR_SCORE_BATCH);
+        bool is_image = strcmp(row->name, "ImageLocality") == 0;
+        assert_int_equal(row->phase, is_image ? MAAR_SCORE_NODE : MAAR_SCORE_BATCH);
         if (!row->active(f->self) || (row->skip && (row->skip)(f->self, &f->view, task)))
             continue;
         if (row->score) {
@@ -245,7 +246,8 @@ static void nodeorder_default_weights(void **state)
                 {"NodeAffinity", true},
                 {"TaintToleration", true},
                 {"InterPodAffinity", true},
-                {"PodTopologySpread", true}};
+                {"PodTopologySpread", true},
+                {"ImageLocality", true}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_int_equal(score_row(rows[i].name)->active(f->self), rows[i].active);
     assert_true(score_row("NodeAffinity")->normalise(f->self, &f->view, NULL, 5, 0, 10) == 100);
@@ -523,6 +525,67 @@ static void nodeorder_spread_counts_living_pods_of_the_namespace(void **state)
     fake_free(f);
 }
 
+static void set_image(uint32_t node, struct maar_image *image, int64_t mi)
+{
+    struct maar_node_facts *facts = &f->facts[node];
+    struct maar_node_image *images = fake_alloc(f, (facts->n_images + 1) * sizeof *images);
+    if (facts->n_images)
+        memcpy(images, facts->images, facts->n_images * sizeof *images);
+    images[facts->n_images++] = (struct maar_node_image){image, mi * MI};
+    facts->images = images;
+    image->n_nodes++;
+}
+
+/* E-il-1, and the bounds. */
+static void nodeorder_prefers_nodes_with_the_images(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        const char *images[3];
+        double want[4];
+    } rows[] = {
+        {"E-il-1", {"b:1"}, {23, 0, 0, 0}},
+        {"an image for all", {"all:1"}, {17, 17, 17, 17}},
+        {"large ones count up to a bound", {"huge:1"}, {0, 100, 0, 0}},
+        {"named twice, counts twice", {"b:1", "b:1"}, {24, 0, 0, 0}},
+        {"one of two is there", {"b:1", "none:1"}, {11, 0, 0, 0}},
+        {"another tag", {"b:2"}, {0, 0, 0, 0}},
+        {"too small to count", {"small:1"}, {0, 0, 0, 0}},
+        {"no images", {NULL}, {0, 0, 0, 0}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct maar_image all = {"all:1", 0}, b = {"b:1", 0}, huge = {"huge:1", 0},
+                          small = {"small:1", 0};
+        begin_with("imagelocality.weight", "1");
+        for (uint32_t node = 0; node < 4; node++) {
+            fake_node(f, "n", 8000, 16 * GI, 110, 0);
+            set_image(node, &all, 190);
+            if (node == 0)
+                set_image(node, &b, 1000);
+            if (node == 1)
+                set_image(node, &huge, 9000);
+            if (node == 2)
+                set_image(node, &small, 80);
+        }
+        struct maar_class *cls = fake_class(f, 100, GI, 0, 0);
+        struct maar_pod_spec spec = *cls->spec;
+        spec.n_images = 0;
+        spec.images = rows[i].images;
+        while (spec.n_images < 3 && rows[i].images[spec.n_images])
+            spec.n_images++;
+        cls->spec = &spec;
+        fake_open(f);
+        double out[4];
+        scores_of(pending(cls), 4, out);
+        for (uint32_t node = 0; node < 4; node++)
+            if (out[node] < rows[i].want[node] || out[node] > rows[i].want[node])
+                fail_msg("%s: node %u scores %g, not %g", rows[i].name, node, out[node],
+                         rows[i].want[node]);
+        fake_free(f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -530,6 +593,7 @@ int main(void)
         cmocka_unit_test(nodeorder_balanced_use),
         cmocka_unit_test(nodeorder_avoids_taints_that_prefer_so),
         cmocka_unit_test(nodeorder_prefers_by_node_affinity),
+        cmocka_unit_test(nodeorder_prefers_nodes_with_the_images),
         cmocka_unit_test(nodeorder_weights_of_zero_say_nothing),
         cmocka_unit_test(nodeorder_default_weights),
         cmocka_unit_test(nodeorder_sees_what_the_session_does),

@@ -550,9 +550,66 @@ static void gates_are_named_and_the_queues_own_is_known(void **state)
     }
 }
 
+static void images_of_pods_have_a_tag_or_a_digest(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *image, *want;
+    } rows[] = {
+        {"a", "a:latest"},
+        {"a:1", "a:1"},
+        {"reg:5000/a", "reg:5000/a:latest"},
+        {"reg:5000/b/a:1", "reg:5000/b/a:1"},
+        {"reg/a@sha256:12", "reg/a@sha256:12"},
+        {"", ":latest"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        maar_autofree char *text = maar_asprintf(
+            "{'metadata':{'name':'p'},'spec':{'initContainers':[{'image':'%s'}],'containers':"
+            "[{'image':'%s'},{'image':'x:1'}],'volumes':[{'image':{'reference':'%s'}},{}]}}",
+            rows[i].image, rows[i].image, rows[i].image);
+        struct maar_record *record = decode(MAAR_KIND_POD, text);
+        const struct maar_pod_spec *spec = &record->pod.spec;
+        assert_int_equal(spec->n_images, 4);
+        assert_string_equal(spec->images[0], rows[i].want);
+        assert_string_equal(spec->images[1], rows[i].want);
+        assert_string_equal(spec->images[2], "x:1");
+        assert_string_equal(spec->images[3], rows[i].want);
+        maar_record_destroy(record);
+    }
+}
+
+static void images_of_nodes_are_sorted_and_limited(void **state)
+{
+    (void)state;
+    struct maar_record *record =
+        decode(MAAR_KIND_NODE, "{'metadata':{'name':'n'},'status':{'images':[{'names':['b:1',"
+                               "'a:1'],'sizeBytes':7},{'names':['a:1'],'sizeBytes':3},"
+                               "{'names':['c:1'],'sizeBytes':-1},{'names':['']},{}]}}");
+    assert_int_equal(record->node.n_images, 3);
+    assert_string_equal(record->node.images[0].name, "a:1");
+    assert_int_equal(record->node.images[0].size_bytes, 3);
+    assert_string_equal(record->node.images[1].name, "b:1");
+    assert_int_equal(record->node.images[2].size_bytes, 0);
+    maar_record_destroy(record);
+
+    struct maar_text many = MAAR_TEXT_INIT;
+    maar_text_add(&many, "{'metadata':{'name':'n'},'status':{'images':[{'names':['x'");
+    for (int i = 0; i < 2000; i++)
+        maar_text_addf(&many, ",'i%d'", i);
+    maar_text_add(&many, "]}]}}");
+    record = decode(MAAR_KIND_NODE, maar_text_get(&many));
+    assert_int_equal(record->node.n_images, 1024);
+    assert_string_equal(record->fault, "");
+    maar_record_destroy(record);
+    maar_text_fini(&many);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(images_of_pods_have_a_tag_or_a_digest),
+        cmocka_unit_test(images_of_nodes_are_sorted_and_limited),
         cmocka_unit_test(gates_are_named_and_the_queues_own_is_known),
         cmocka_unit_test(a_value_of_the_wrong_kind_quarantines_with_its_place),
         cmocka_unit_test(what_has_no_name_is_refused),

@@ -179,6 +179,7 @@ static void everything_that_scheduling_reads_is_in_the_record(void **state)
         "\n  spread by \"topology.kubernetes.io/zone\" skew=2 domains=3 hard=1 affinity=0 taints=1 "
         "pods{app 0 0 [web,];rev 0 0 [2,];} "
         "\n  spread by \"rack\" skew=1 domains=1 hard=0 affinity=1 taints=0 pods-{} "
+        "\n  image :latest"
         "\n  priorityClass=\"\" scheduler=\"\" preemption=\"\" unsupported=0 condition{||||} ");
     json_auto_t *space = read_json("namespace.json");
     maar_autofree char *space_text = decode_json(MAAR_KIND_NAMESPACE, space);
@@ -193,7 +194,8 @@ static void everything_that_scheduling_reads_is_in_the_record(void **state)
         "  labels{beta.kubernetes.io/arch=amd64;kubernetes.io/hostname=gpu-node-1;zone=a;} "
         "taint zz=v:1 taint aa=:3 taint bb=:2 unschedulable=1 ready=0 "
         "allocatable{cpu=63500;ephemeral-storage=829375614112;hugepages-1Gi=0;"
-        "memory=266240000000;nvidia.com/gpu=7;pods=110;} ");
+        "memory=266240000000;nvidia.com/gpu=7;pods=110;} "
+        "image registry/x:1 123 ");
 }
 
 /* Objects whose records must be equal after our own encoder. */
@@ -202,6 +204,13 @@ static const struct {
     const char *json;
 } objects[] = {
     {MAAR_KIND_POD, "{\"metadata\": {\"name\": \"bare\"}}"},
+    {MAAR_KIND_NODE,
+     "{\"metadata\": {\"name\": \"n\"}, \"status\": {\"images\": [{\"names\": [\"b:1\", "
+     "\"a@sha256:1\", \"a:1\"], \"sizeBytes\": 7}, {\"names\": [\"a:1\"], "
+     "\"sizeBytes\": 3}, {\"sizeBytes\": 9}]}}"},
+    {MAAR_KIND_POD, "{\"metadata\": {\"name\": \"i\"}, \"spec\": {\"containers\": [{\"image\": "
+                    "\"reg:5000/a\"}], \"volumes\": [{\"name\": \"v\", \"image\": "
+                    "{\"reference\": \"model@sha256:1\"}}]}}"},
     {MAAR_KIND_POD,
      "{\"metadata\": {\"name\": \"p\", \"namespace\": \"d\", \"labels\": {\"b\": \"1\", "
      "\"a\": \"2\"}, \"creationTimestamp\": null}, \"spec\": {\"containers\": [{}, "

@@ -176,6 +176,9 @@ static void add_node(struct maar_text *out, const struct maar_node_record *node)
     add_number(out, "unschedulable", node->unschedulable);
     add_number(out, "ready", node->ready);
     add_amounts(out, "allocatable", &node->allocatable);
+    for (uint32_t i = 0; i < node->n_images; i++)
+        maar_text_addf(out, "image %s %lld ", node->images[i].name,
+                       (long long)node->images[i].size_bytes);
 }
 
 static void add_pod_group(struct maar_text *out, const struct maar_pod_group_record *group)
