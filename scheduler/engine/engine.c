@@ -40,6 +40,8 @@ struct maar_engine {
     bool stands_by;
     bool synced[MAAR_N_KINDS];
     int64_t full_retry_ns;
+    maar_session_fn on_session;
+    void *on_session_context;
     int64_t full_ns;  /* when all that waits was tried last, from memory or not */
     bool retries_all; /* the next session does */
     bool relevant;    /* something changed since the last session */
@@ -103,6 +105,8 @@ struct maar_engine *maar_engine_create(const struct maar_engine_options *options
     engine->n_gates_max = (size_t)(workers < 1 ? GATE_REMOVAL_WORKERS : workers) * GATES_PER_WORKER;
     engine->full_retry_ns = options->full_retry_ns;
     engine->stands_by = options->stands_by;
+    engine->on_session = options->on_session;
+    engine->on_session_context = options->on_session_context;
     return engine;
 }
 
@@ -342,6 +346,8 @@ static void run_session(struct maar_engine *engine)
     engine->n_undo_errors += session.n_undo_errors;
     engine->n_bad_answers += session.n_bad_answers;
     engine->n_memory_errors += session.n_memory_errors;
+    if (engine->on_session)
+        engine->on_session(engine->on_session_context, &session);
     for (size_t i = 0; i < session.writes.n; i++)
         submit(engine, session.writes.data[i]);
     maar_vec_clear(&session.writes);
@@ -455,6 +461,11 @@ struct maar_turn maar_engine_turn(struct maar_engine *engine, int64_t timeout_ns
 const struct maar_world *maar_engine_world(const struct maar_engine *engine)
 {
     return engine->world;
+}
+
+const struct maar_conf *maar_engine_conf(const struct maar_engine *engine)
+{
+    return engine->policy->conf;
 }
 
 size_t maar_engine_check(const struct maar_engine *engine, struct maar_text *out)

@@ -17,7 +17,11 @@
 #include "wire/wire.h"
 
 struct maar_engine;
+struct maar_session;
 struct maar_world;
+
+/* A session has closed; its writes have not left yet, and what it noted of jobs is still there. For measuring. */
+typedef void (*maar_session_fn)(void *context, const struct maar_session *session);
 
 struct maar_engine_options {
     const struct maar_registry *registry; /* outlives the engine */
@@ -38,6 +42,8 @@ struct maar_engine_options {
     /* While pods wait, all of them are tried again at least so often, whatever is remembered of refusals: a safety net.
      * 0: never. */
     int64_t full_retry_ns;
+    maar_session_fn on_session; /* NULL: nobody looks on */
+    void *on_session_context;
 };
 
 /* What a backend's decoder keeps: the annotations that some loaded plugin reads. The registry outlives the options. */
@@ -71,6 +77,8 @@ int maar_engine_set_conf(struct maar_engine *engine, struct maar_conf *conf, str
     __attribute__((warn_unused_result));
 
 const struct maar_world *maar_engine_world(const struct maar_engine *engine);
+/* The configuration in force. */
+const struct maar_conf *maar_engine_conf(const struct maar_engine *engine);
 /* The ledger against a recount from the tasks: the differences as text lines, empty when equal. Returns their number. */
 size_t maar_engine_check(const struct maar_engine *engine, struct maar_text *out);
 /* Amounts of a queue in its present state, "deserved" and "inqueue" as the plugins' last session computed them.

@@ -2,6 +2,7 @@
  * Copyright The maar Authors */
 /* The table that actions get: votes, statements and placing, with the reasons noted on the way. */
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "host/action_host.h"
 #include "place/place.h"
@@ -244,9 +245,11 @@ static const struct maar_action_host action_host = {
 void maar_host_run_actions(struct maar_session *session)
 {
     for (size_t i = 0; i < session->policy->n_steps; i++) {
-        const struct maar_step *step = &session->policy->steps[i];
+        struct maar_step *step = &session->policy->steps[i];
+        int64_t start_ns = maar_clock_mono_ns();
         session->action = step->action->name;
         step->action->execute(session, &action_host, step->arguments);
+        step->took_ns = maar_clock_mono_ns() - start_ns;
         if (session->statement) {
             maar_log_error("action %s left a statement open: it is discarded", step->action->name);
             maar_statement_discard(session->statement);

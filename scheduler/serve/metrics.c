@@ -24,6 +24,7 @@ struct maar_series {
     struct maar_metric *metric;
     uint32_t slot;
     uint32_t n_holders;
+    bool stays;
     char *labels; /* rendered, without braces */
     double value; /* a histogram's sum */
     uint64_t count;
@@ -203,7 +204,8 @@ static struct maar_series *new_series(struct maar_metric *metric, struct maar_te
     return series;
 }
 
-struct maar_series *maar_series_take(struct maar_metric *metric, const char *const *values)
+static struct maar_series *find_or_make(struct maar_metric *metric, const char *const *values,
+                                        bool stays)
 {
     struct maar_text labels = MAAR_TEXT_INIT;
     struct maar_series *series;
@@ -217,10 +219,21 @@ struct maar_series *maar_series_take(struct maar_metric *metric, const char *con
     series = maar_map_find(metric->by_labels, maar_text_get(&labels));
     if (!series)
         series = new_series(metric, &labels);
-    series->n_holders++;
+    series->n_holders += !(stays && series->stays);
+    series->stays |= stays;
     pthread_mutex_unlock(&metric->metrics->lock);
     maar_text_fini(&labels);
     return series;
+}
+
+struct maar_series *maar_series_take(struct maar_metric *metric, const char *const *values)
+{
+    return find_or_make(metric, values, false);
+}
+
+struct maar_series *maar_series_get(struct maar_metric *metric, const char *const *values)
+{
+    return find_or_make(metric, values, true);
 }
 
 void maar_series_drop(struct maar_series *series)

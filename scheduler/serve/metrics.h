@@ -52,8 +52,10 @@ struct maar_metric *maar_metrics_add(struct maar_metrics *metrics,
                                      const struct maar_metric_kind *kind);
 
 /* The series of these label values, one for each label of the metric; made with value 0 when nobody holds it. The
- * caller gives it back with maar_series_drop, or leaves it to the registry. Values are copied. */
+ * caller gives it back with maar_series_drop. Values are copied. */
 struct maar_series *maar_series_take(struct maar_metric *metric, const char *const *values);
+/* The same, but nobody gives it back: for label values of which there are few. */
+struct maar_series *maar_series_get(struct maar_metric *metric, const char *const *values);
 /* Accepts NULL. */
 void maar_series_drop(struct maar_series *series);
 /* Gauges. */

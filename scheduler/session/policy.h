@@ -18,6 +18,9 @@ struct maar_instance {
     void *self;
     bool created;
     bool open; /* in the running session */
+    /* That its open and close took in the last session. */
+    int64_t open_ns;
+    int64_t close_ns;
     struct maar_view view;
     /* Bytes that the rows of the view have. */
     size_t node_rows_size;
@@ -40,6 +43,7 @@ struct maar_step {
     const struct maar_action *action;
     const struct maar_arguments *arguments; /* never NULL */
     struct maar_arguments defaults;         /* when the configuration has none for it */
+    int64_t took_ns;                        /* in the last session */
 };
 
 struct maar_filter_use {

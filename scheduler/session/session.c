@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "session/session.h"
 
@@ -70,7 +71,10 @@ static void open_instance(struct maar_session *session, struct maar_instance *in
     if (!instance->open || !plugin->open)
         return;
     char text[256] = "";
-    if (plugin->open(instance->self, view, text, sizeof text) < 0) {
+    int64_t start_ns = maar_clock_mono_ns();
+    int r = plugin->open(instance->self, view, text, sizeof text);
+    instance->open_ns = maar_clock_mono_ns() - start_ns;
+    if (r < 0) {
         instance->open = false;
         maar_log_error("plugin %s sits this session out: %s", plugin->name, text);
     }
@@ -94,6 +98,7 @@ void maar_session_open(struct maar_session *session, struct maar_world *world,
         .policy = policy,
         .place = place,
         .now_ns = now_ns,
+        .began_ns = maar_clock_mono_ns(),
         .reference = session->reference,
         .check_undo = session->check_undo,
         .looks = session->looks,
@@ -125,6 +130,7 @@ void maar_session_open(struct maar_session *session, struct maar_world *world,
         policy->generation++;
     policy->open_set = open_set;
     maar_undo_clear(&session->undo);
+    session->open_ns = maar_clock_mono_ns() - session->began_ns;
 }
 
 void maar_session_add_news(struct maar_session *session, struct maar_job *job)
@@ -178,7 +184,9 @@ static void close_instances(struct maar_session *session)
             continue;
         instance->view.n_news = (uint32_t)n;
         instance->view.news = news;
+        int64_t start_ns = maar_clock_mono_ns();
         instance->plugin->close(instance->self, &instance->view);
+        instance->close_ns = maar_clock_mono_ns() - start_ns;
     }
     if (session->news.n > n)
         sort_news(session);

@@ -41,6 +41,8 @@ struct maar_session {
     struct maar_view view; /* without rows: for actions */
     char uid[40];
     int64_t now_ns;
+    int64_t began_ns;           /* monotonic */
+    int64_t open_ns;            /* that opening took */
     bool reference;             /* place with the plain path */
     struct maar_memory *memory; /* NULL: every refused job is tried again */
     bool check_memory; /* … also those that need not, to see that they are refused again */

@@ -47,13 +47,13 @@ static void each_type_has_its_text(void **state)
 
     (void)state;
     assert_text(metrics, "");
-    series = maar_series_take(maar_metrics_add(metrics, &counter), NULL);
+    series = maar_series_get(maar_metrics_add(metrics, &counter), NULL);
     maar_series_add(series, 2);
     maar_series_add(series, 1);
-    series = maar_series_take(maar_metrics_add(metrics, &gauge),
-                              (const char *[]){"a", "nvidia.com/gpu"});
+    series =
+        maar_series_get(maar_metrics_add(metrics, &gauge), (const char *[]){"a", "nvidia.com/gpu"});
     maar_series_set(series, 0.5);
-    series = maar_series_take(maar_metrics_add(metrics, &histogram), (const char *[]){"Bound"});
+    series = maar_series_get(maar_metrics_add(metrics, &histogram), (const char *[]){"Bound"});
     maar_series_observe(series, 1);
     maar_series_observe(series, 10.5);
     maar_series_observe(series, 1000);
@@ -79,7 +79,7 @@ static void label_values_are_escaped(void **state)
     struct maar_metrics *metrics = maar_metrics_create();
 
     (void)state;
-    maar_series_take(maar_metrics_add(metrics, &gauge), (const char *[]){"a\"b\\c\nd", ""});
+    maar_series_get(maar_metrics_add(metrics, &gauge), (const char *[]){"a\"b\\c\nd", ""});
     assert_text(metrics, "# HELP level A \"level\".\\nIn C:\\\\.\n"
                          "# TYPE level gauge\n"
                          "level{queue=\"a\\\"b\\\\c\\nd\",resource=\"\"} 0\n");
@@ -110,7 +110,7 @@ static void numbers_are_the_shortest_that_read_back(void **state)
         struct maar_metrics *metrics = maar_metrics_create();
         struct maar_text text = MAAR_TEXT_INIT;
 
-        maar_series_add(maar_series_take(maar_metrics_add(metrics, &counter), NULL), rows[i].value);
+        maar_series_add(maar_series_get(maar_metrics_add(metrics, &counter), NULL), rows[i].value);
         maar_metrics_render(metrics, &text);
         text.data[text.n - 1] = '\0';
         assert_string_equal(strrchr(text.data, ' ') + 1, rows[i].want);
@@ -145,6 +145,11 @@ static void a_series_goes_with_its_last_holder(void **state)
     maar_series_drop(b);
     assert_text(metrics, "");
     maar_series_drop(NULL);
+    /* One that stays is held once, however often it is asked for. */
+    a = maar_series_get(metric, (const char *[]){"a", "cpu"});
+    assert_ptr_equal(maar_series_get(metric, (const char *[]){"a", "cpu"}), a);
+    maar_series_drop(maar_series_take(metric, (const char *[]){"a", "cpu"}));
+    assert_int_equal(maar_metrics_n_series(metrics), 1);
     maar_metrics_destroy(metrics);
 }
 
