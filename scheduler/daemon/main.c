@@ -16,6 +16,7 @@
 #include "daemon/conf_file.h"
 #include "daemon/identity.h"
 #include "daemon/options.h"
+#include "daemon/serving.h"
 #include "daemon/settle.h"
 #include "daemon/signals.h"
 #include "engine/engine.h"
@@ -42,6 +43,8 @@ struct daemon {
     struct maar_engine *engine;
     char *identity;
     bool leads;
+    struct maar_serving *serving;
+    bool conf_valid; /* the file's is in force */
     bool synced;
     int64_t looked_at_conf_ns;
 };
@@ -79,9 +82,11 @@ static int read_conf(struct daemon *daemon, struct maar_conf **ret_conf, struct 
             return maar_error_set(err, -EINVAL,
                                   "--disable-default-scheduler-config needs --scheduler-conf");
         *ret_conf = maar_conf_default();
+        daemon->conf_valid = true;
         return 0;
     }
     r = maar_conf_file_read(&daemon->conf_file, ret_conf, err);
+    daemon->conf_valid = r == 0;
     if (r < 0 && !daemon->options.disable_default_conf) {
         maar_log_error("%s; the built-in configuration is used until this is mended",
                        maar_error_text(err));
@@ -137,13 +142,15 @@ static int create_engine(struct daemon *daemon, struct maar_error *err)
         .stands_by = options->leader_elect,
         .full_retry_ns = FULL_RETRY_NS,
     };
+    struct maar_backend backend;
     int r = read_conf(daemon, &engine.conf, err);
 
     if (r < 0)
         return r;
-    daemon->engine = maar_engine_create(
-        &engine, maar_settle_init(&daemon->settle, daemon->kube, options->schedule_period_ns), err);
-    return daemon->engine ? 0 : -EINVAL;
+    backend = maar_settle_init(&daemon->settle, daemon->kube, options->schedule_period_ns);
+    daemon->serving = maar_serving_create(options, &daemon->settle, &engine, wake, &daemon->kube);
+    daemon->engine = maar_engine_create(&engine, backend, err);
+    return daemon->engine ? maar_serving_start(daemon->serving, daemon->engine, err) : -EINVAL;
 }
 
 static int start(struct daemon *daemon, struct maar_error *err)
@@ -195,8 +202,9 @@ static void reread_conf(struct daemon *daemon)
     daemon->looked_at_conf_ns = now_ns;
     if (!maar_conf_file_has_changed(&daemon->conf_file))
         return;
-    if (maar_conf_file_read(&daemon->conf_file, &conf, &err) < 0 ||
-        maar_engine_set_conf(daemon->engine, conf, &err) < 0)
+    daemon->conf_valid = maar_conf_file_read(&daemon->conf_file, &conf, &err) == 0 &&
+                         maar_engine_set_conf(daemon->engine, conf, &err) == 0;
+    if (!daemon->conf_valid)
         maar_log_error("%s; the former configuration stays in force", maar_error_text(&err));
     else
         maar_log_info("%s was read again", daemon->conf_file.path);
@@ -225,6 +233,7 @@ static int run(struct daemon *daemon)
 
         report(daemon, &turn);
         reread_conf(daemon);
+        maar_serving_turn(daemon->serving, turn.synced, daemon->conf_valid);
         if (!follow_election(daemon)) {
             maar_log_error("leaderelection lost; ending, to begin anew as a follower");
             return EXIT_LOST;
@@ -240,6 +249,7 @@ static void end(struct daemon *daemon)
         maar_kube_resign(&daemon->kube, RESIGN_NS);
         daemon->kube.ops->stop(daemon->kube.self);
     }
+    maar_serving_destroy(daemon->serving);
     maar_engine_destroy(daemon->engine);
     maar_kube_backend_destroy(&daemon->kube);
     maar_kube_config_destroy(daemon->config);

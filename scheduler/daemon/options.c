@@ -29,6 +29,7 @@ enum group {
     GROUP_CLUSTER,
     GROUP_SCHEDULING,
     GROUP_ELECTION,
+    GROUP_SERVING,
     GROUP_PROCESS,
     GROUP_ACCEPTED, /* not in the main help */
 };
@@ -47,7 +48,6 @@ struct flag {
 #define AT(field) offsetof(struct maar_options, field)
 
 static const char not_sampled[] = "maar looks at every node";
-static const char later[] = "not served yet";
 static const char logs_stderr[] = "logs go to standard error, one line a message";
 
 static const struct flag flags[] = {
@@ -81,6 +81,25 @@ static const struct flag flags[] = {
     {"check-ledger", FORM_BOOL, GROUP_SCHEDULING, AT(check_ledger),
      "recount all sums after each session; for finding bugs", NULL},
 
+    {"enable-metrics", FORM_BOOL, GROUP_SERVING, AT(enable_metrics),
+     "serve /metrics at --listen-address", NULL},
+    {"listen-address", FORM_TEXT, GROUP_SERVING, AT(listen_address), "where /metrics is (:8080)",
+     NULL},
+    {"enable-healthz", FORM_BOOL, GROUP_SERVING, AT(enable_healthz),
+     "serve /healthz and /readyz at --healthz-address", NULL},
+    {"healthz-address", FORM_TEXT, GROUP_SERVING, AT(healthz_address),
+     "where /healthz and /readyz are (:11251)", NULL},
+    {"stall-timeout", FORM_DURATION, GROUP_SERVING, AT(stall_timeout_ns),
+     "/healthz fails when a session takes longer (1m; 0: never)", NULL},
+    {"tls-cert-file", FORM_TEXT, GROUP_SERVING, AT(tls_cert_file),
+     "certificate for --healthz-address, PEM; needs the other two files", NULL},
+    {"tls-private-key-file", FORM_TEXT, GROUP_SERVING, AT(tls_private_key_file), "its key, PEM",
+     NULL},
+    {"ca-cert-file", FORM_TEXT, GROUP_SERVING, AT(ca_cert_file),
+     "switches TLS on, as with Volcano; clients are not asked for certificates", NULL},
+    {"explain-address", FORM_TEXT, GROUP_SERVING, AT(explain_address),
+     "where /explain and /configz are (127.0.0.1:11252, \"\": nowhere)", NULL},
+
     {"v", FORM_INT, GROUP_PROCESS, AT(verbosity),
      "verbosity of the log (0); 4 and above show details", NULL},
     {"version", FORM_BOOL, GROUP_PROCESS, AT(version), "print the version and exit", NULL},
@@ -103,13 +122,6 @@ static const struct flag flags[] = {
      "old name of --leader-elect-resource-namespace; goes before it", NULL},
 
     /* Volcano's others. */
-    {"ca-cert-file", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, later},
-    {"tls-cert-file", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, later},
-    {"tls-private-key-file", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, later},
-    {"listen-address", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, later},
-    {"healthz-address", FORM_TEXT, GROUP_ACCEPTED, NOWHERE, NULL, later},
-    {"enable-healthz", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, later},
-    {"enable-metrics", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL, later},
     {"enable-pprof", FORM_BOOL, GROUP_ACCEPTED, NOWHERE, NULL,
      "profiles of Go programs do not exist here; use perf"},
     {"resync-period", FORM_DURATION, GROUP_ACCEPTED, NOWHERE, NULL,
@@ -393,6 +405,8 @@ static int check(struct maar_options *options, struct maar_error *err)
         return maar_error_set(err, -EINVAL, "--schedule-period: at least 1ms");
     if (options->kube_api_burst < 1 && options->kube_api_qps > 0)
         return maar_error_set(err, -EINVAL, "--kube-api-burst: at least 1");
+    if (options->stall_timeout_ns < 0)
+        return maar_error_set(err, -EINVAL, "--stall-timeout: not below 0");
     if (options->max_in_flight < 1 || options->max_in_flight > 1000)
         return maar_error_set(err, -EINVAL, "--max-writes-in-flight: from 1 to 1000");
     return check_election(options, err);
@@ -413,6 +427,12 @@ int maar_options_parse(struct maar_options *options, int argc, char **argv, stru
         .max_in_flight = 64,
         .gate_removal_workers = 5,
         .plugins_dir = "",
+        .listen_address = ":8080",
+        .healthz_address = ":11251",
+        .ca_cert_file = "",
+        .tls_cert_file = "",
+        .tls_private_key_file = "",
+        .stall_timeout_ns = 60 * MAAR_SECOND_NS,
         .leader_elect = true,
         .lease_duration_ns = 15 * MAAR_SECOND_NS,
         .renew_deadline_ns = 10 * MAAR_SECOND_NS,
@@ -450,6 +470,52 @@ void maar_options_fini(struct maar_options *options)
     maar_vec_fini(&options->scheduler_names);
 }
 
+static void add_value(struct maar_text *out, const struct maar_options *options,
+                      const struct flag *flag)
+{
+    const void *at = (const char *)options + flag->at;
+
+    switch (flag->form) {
+    case FORM_TEXT:
+        maar_text_add(out, *(const char *const *)at ? *(const char *const *)at : "");
+        break;
+    case FORM_TEXTS:
+        for (size_t i = 0; i + 1 < options->scheduler_names.n; i++)
+            maar_text_addf(out, "%s%s", i > 0 ? "," : "", options->scheduler_names.data[i]);
+        break;
+    case FORM_BOOL:
+        maar_text_add(out, *(const bool *)at ? "true" : "false");
+        break;
+    case FORM_INT:
+        maar_text_addf(out, "%lld", (long long)*(const int64_t *)at);
+        break;
+    case FORM_NUMBER:
+        maar_text_addf(out, "%g", *(const double *)at);
+        break;
+    case FORM_DURATION:
+        maar_text_addf(out, "%gs", (double)*(const int64_t *)at / (double)MAAR_SECOND_NS);
+        break;
+    case FORM_FEATURES:
+        maar_text_addf(out, "SchedulingGatesQueueAdmission=%s",
+                       ((const struct maar_feature_gates *)at)->queue_admission ? "true" : "false");
+        break;
+    }
+}
+
+void maar_options_each(const struct maar_options *options, maar_option_fn each, void *context)
+{
+    struct maar_text value = MAAR_TEXT_INIT;
+
+    for (size_t i = 0; i < N_FLAGS; i++) {
+        if (flags[i].at == NOWHERE)
+            continue;
+        maar_text_clear(&value);
+        add_value(&value, options, &flags[i]);
+        each(context, flags[i].name, maar_text_get(&value));
+    }
+    maar_text_fini(&value);
+}
+
 static void help_group(struct maar_text *out, enum group group, const char *title)
 {
     static const char *const values[] = {
@@ -485,6 +551,7 @@ void maar_options_help(struct maar_text *out)
     help_group(out, GROUP_CLUSTER, "The cluster");
     help_group(out, GROUP_SCHEDULING, "Scheduling");
     help_group(out, GROUP_ELECTION, "Several replicas");
+    help_group(out, GROUP_SERVING, "Serving HTTP");
     help_group(out, GROUP_PROCESS, "The process");
     maar_text_add(out,
                   "\nVolcano's other flags are accepted; the log says what becomes of them:\n");

@@ -28,6 +28,16 @@ struct maar_options {
     const char *plugins_dir;
     struct maar_feature_gates features;
     int64_t gate_removal_workers;
+    /* Serving; addresses are HOST:PORT or :PORT. */
+    bool enable_metrics;
+    const char *listen_address;
+    bool enable_healthz;
+    const char *healthz_address;
+    const char *ca_cert_file;
+    const char *tls_cert_file;
+    const char *tls_private_key_file;
+    const char *explain_address; /* "": none; NULL: the usual one, if it is free */
+    int64_t stall_timeout_ns;    /* 0: never */
     bool leader_elect;
     int64_t lease_duration_ns; /* whole seconds, as a Lease has them */
     int64_t renew_deadline_ns;
@@ -48,6 +58,9 @@ struct maar_options {
 int maar_options_parse(struct maar_options *options, int argc, char **argv, struct maar_error *err)
     __attribute__((warn_unused_result));
 void maar_options_fini(struct maar_options *options);
+/* Calls back with the name and the value in force of each flag that has an effect. */
+typedef void (*maar_option_fn)(void *context, const char *name, const char *value);
+void maar_options_each(const struct maar_options *options, maar_option_fn each, void *context);
 /* The text of --help. */
 void maar_options_help(struct maar_text *out);
 

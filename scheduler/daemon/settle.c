@@ -41,6 +41,8 @@ static void look_at(struct maar_settle *settle, const struct maar_deltas *deltas
     for (size_t i = from; i < deltas->n; i++) {
         const struct maar_delta *delta = &deltas->data[i];
 
+        if (settle->on_delta)
+            settle->on_delta(settle->context, delta);
         if (delta->type == MAAR_DELTA_DONE && (delta->code < 200 || delta->code >= 300))
             complain(settle, delta);
     }
@@ -71,6 +73,8 @@ static void submit(void *self, struct maar_write *write)
     struct maar_settle *settle = self;
 
     settle->n_writes[write->kind]++;
+    if (settle->on_write)
+        settle->on_write(settle->context, write);
     settle->inner.ops->submit(settle->inner.self, write);
 }
 

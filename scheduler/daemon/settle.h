@@ -16,6 +16,10 @@ struct maar_settle {
     struct maar_backend inner;
     int64_t quiet_ns;   /* without a delta: settled */
     int64_t longest_ns; /* since the first delta */
+    /* Look on, on the engine thread; NULL: nobody does. Deltas are shown before anybody knows of them. */
+    void (*on_delta)(void *context, const struct maar_delta *delta);
+    void (*on_write)(void *context, const struct maar_write *write);
+    void *context;
     /* Submitted since the caller last set them to 0. */
     size_t n_writes[MAAR_N_WRITE_KINDS];
     /* Of the present second. */

@@ -69,9 +69,13 @@ static void volcanos_own_deployment_starts(void **state)
     assert_string_equal(options.scheduler_conf, "/volcano.scheduler/volcano-scheduler.conf");
     assert_false(options.leader_elect);
     assert_int_equal(options.verbosity, 3);
-    /* enable-healthz, enable-metrics, node-worker-threads */
-    assert_int_equal(options.warnings.n, 3);
-    assert_non_null(strstr(options.warnings.data[2], "--node-worker-threads has no effect: "));
+    assert_true(options.enable_healthz);
+    assert_true(options.enable_metrics);
+    assert_string_equal(options.listen_address, ":8080");
+    assert_string_equal(options.healthz_address, ":11251");
+    assert_null(options.explain_address);
+    assert_int_equal(options.warnings.n, 1);
+    assert_non_null(strstr(options.warnings.data[0], "--node-worker-threads has no effect: "));
     maar_options_fini(&options);
 }
 
