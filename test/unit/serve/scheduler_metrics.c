@@ -6,6 +6,7 @@
 #include "serve/scheduler_metrics.h"
 
 #include "engine/engine.h"
+#include "serve/metrics_parts.h"
 #include "unit/session/records.h"
 
 static struct maar_registry *registry;
@@ -312,6 +313,34 @@ static void series_go_with_their_object(void **state)
     assert_int_equal(maar_scheduler_metrics_n_series(metrics), n_first);
 }
 
+/* docs/metrics.md has a row for each, with its labels. */
+static void every_metric_is_documented(void **state)
+{
+    struct maar_error err = MAAR_ERROR_INIT;
+    char *page = NULL;
+    size_t n_bytes;
+
+    (void)state;
+    if (maar_file_read(MAAR_TEST_SOURCE_DIR "/docs/metrics.md", 1 << 20, &page, &n_bytes, &err) < 0)
+        fail_msg("%s", err.text);
+    for (size_t i = 0; i < MAAR_N_METRICS; i++) {
+        const struct maar_metric_kind *kind = &maar_scheduler_metric_kinds[i];
+        maar_autofree char *want = maar_asprintf("| `%s` | ", kind->name);
+        const char *row = strstr(page, want);
+
+        if (!row)
+            fail_msg("docs/metrics.md lacks %s", kind->name);
+        for (size_t k = 0; k < MAAR_METRIC_MAX_LABELS && kind->labels[k]; k++) {
+            maar_autofree char *label = maar_asprintf("`%s`", kind->labels[k]);
+            const char *at = strstr(row, label);
+
+            if (!at || at > strchr(row, '\n'))
+                fail_msg("docs/metrics.md: %s lacks the label %s", kind->name, kind->labels[k]);
+        }
+    }
+    free(page);
+}
+
 static int load(void **state)
 {
     struct maar_error err = MAAR_ERROR_INIT;
@@ -335,6 +364,7 @@ static int unload(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_metric_is_documented),
         cmocka_unit_test_setup_teardown(a_bound_job_is_measured, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_waiting_gang_is_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_refused_binding_is_an_error, set_up, tear_down),
