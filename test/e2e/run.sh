@@ -20,6 +20,7 @@
 #   queues*      two queues share by weight
 #   taints*      taints and tolerations hold
 #   restart*     killed in the middle of binding and started again, it binds each pod once
+#   lease*       of two, one leads; killed or told to end, the other goes on where it stopped
 #   credentials* it connects by client certificate and by token file
 #   compare*     it places as maarctl simulate does
 #   throughput*  its rate of binds beside that of a client that only sends them
@@ -34,7 +35,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 fixtures=$here/fixtures
 bin=$(realpath -m "${MAAR_BIN_DIR:-$here/../../build/release/bin}")
-all_steps=(crds rbac kubelet load fits unfit queues taints restart credentials compare throughput)
+all_steps=(crds rbac kubelet load fits unfit queues taints restart lease credentials compare throughput)
 steps=("$@")
 ((${#steps[@]})) || steps=("${all_steps[@]}")
 for step in "${steps[@]}"; do
@@ -97,10 +98,13 @@ program() { # NAME
 }
 
 # The scheduler runs as the restricted user. Waiting ends early when it does.
-start_scheduler() { # [KUBECONFIG]
+start_scheduler() { # [KUBECONFIG [FLAG...]]
+    local kubeconfig=$cluster/${1:-scheduler}.kubeconfig
+    local flags=("${@:2}")
+    ((${#flags[@]})) || flags=(--leader-elect=false)
     program maar-scheduler
-    DEBUG_SOCKET_DIR=$work/sockets "$bin/maar-scheduler" --leader-elect=false \
-        --kubeconfig "$cluster/${1:-scheduler}.kubeconfig" \
+    DEBUG_SOCKET_DIR=$work/sockets "$bin/maar-scheduler" "${flags[@]}" \
+        --kubeconfig "$kubeconfig" \
         --scheduler-conf "$fixtures/scheduler.conf" >>"$work/$step.scheduler.log" 2>&1 &
     export EXPECT_PID=$!
 }
@@ -335,6 +339,74 @@ step_restart() {
     note "killed after $before of 2000 binds"
 }
 
+# First it is killed, and the follower waits for the Lease to expire; then that one is told to end,
+# with a Lease that would last for longer than the step.
+step_lease() {
+    local killed ended before
+    look request-nodes n 100 | send
+    look request-gangs l 100 20 | send
+    wait_for 30 'ready_nodes() == 100'
+    admin delete lease -n volcano-system volcano --ignore-not-found
+    start_replica 3s 2s
+    wait_for 30 'binds_asked() >= 100'
+    killed=$(lease_holder)
+    leader=$EXPECT_PID
+    start_replica 600s 400s
+    kill -KILL "$leader"
+    wait "$leader" || true
+    wait_for_other_holder "$killed"
+    ended=$(lease_holder)
+    wait_for 60 'binds_asked() >= 800'
+    leader=$EXPECT_PID
+    start_replica 600s 400s
+    before=$(look count 'bound()')
+    ((before < 2000)) || fail "it had bound all pods before it was told to end"
+    kill -TERM "$leader"
+    wait "$leader" || fail "told to end, it ended with status $?"
+    leader=
+    wait_for_other_holder "$ended"
+    wait_for 120 'bound() == 2000'
+    expect_equal "leaseTransitions" "$(lease .spec.leaseTransitions)" 2
+    expect_equal "events of elections" "$(election_events)" \
+        "3 became leader, 1 stopped leading"
+    finish_scheduler
+    expect_equal "holder at the end" "$(lease_holder)" ""
+    note "2 hand-overs, the second after $before of 2000 binds"
+}
+
+start_replica() { # DURATION DEADLINE
+    start_scheduler scheduler --leader-elect-lease-duration="$1" \
+        --leader-elect-renew-deadline="$2" --leader-elect-retry-period=500ms --kube-api-qps=200 \
+        --kube-api-burst=1
+}
+
+lease() { # PATH
+    admin get lease -n volcano-system volcano -o "jsonpath={$1}"
+}
+
+lease_holder() {
+    lease .spec.holderIdentity
+}
+
+wait_for_other_holder() { # HOLDER
+    local tenths holder
+    for ((tenths = 0; tenths < 300; tenths++)); do
+        holder=$(lease_holder)
+        [[ -z $holder || $holder == "$1" ]] || return 0
+        sleep 0.1
+    done
+    fail "30 s later the Lease is still held by '$holder'"
+}
+
+election_events() {
+    admin get events -n volcano-system -o json | python3 -c '
+import json, sys
+texts = [e["message"].split(" ", 1)[1] for e in json.load(sys.stdin)["items"]
+         if e["reason"] == "LeaderElection" and e["involvedObject"]["kind"] == "Lease"]
+print(", ".join(f"{texts.count(text)} {text}" for text in sorted(set(texts))))
+'
+}
+
 step_credentials() {
     local variant
     for variant in scheduler-cert scheduler-token-file; do
@@ -441,7 +513,7 @@ run() { # STEP FUNCTION
     set +e
     (
         set -e
-        EXPECT_PID='' watcher='' kubelet=''
+        EXPECT_PID='' leader='' watcher='' kubelet=''
         trap clean_up EXIT
         "$2"
     ) >"$work/$1.log" 2>"$work/$1.why"
@@ -453,7 +525,7 @@ run() { # STEP FUNCTION
 # Ends what a step has left running; the reason of a failure stays the last line of stderr.
 clean_up() {
     local pid
-    for pid in $EXPECT_PID $watcher $kubelet; do
+    for pid in $EXPECT_PID $leader $watcher $kubelet; do
         kill -KILL "$pid" || true
     done
     [[ $cluster == "$main_cluster" ]] || "$here/control-plane.sh" stop "$cluster"
