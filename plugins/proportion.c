@@ -232,12 +232,27 @@ static void divide_by_dimension(struct claim *claims, size_t n, const struct maa
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* A queue that takes nothing has no use for a guarantee beyond what it holds. */
+/* A capability limits cpu and memory only when it names an amount of them. */
+static struct maar_amounts capability_of(const struct maar_view *view,
+                                         const struct maar_queue *queue)
+{
+    struct maar_amounts capability = maar_amounts_from_resource(&queue->capability, view->dims);
+    for (uint32_t d = 0; d < 2; d++)
+        if (capability.v[d] <= 0)
+            capability.v[d] = DBL_MAX;
+    return capability;
+}
+
+/* A queue has no use for a guarantee beyond its capability; one that takes nothing, beyond what it holds. */
 static struct maar_amounts guarantee_of(const struct maar_view *view,
                                         const struct maar_queue *queue)
 {
     struct maar_amounts guarantee = maar_amounts_from_resource(&queue->guarantee, view->dims);
-    if (!view->compatibility && !is_open(view, queue)) {
+    if (view->compatibility)
+        return guarantee;
+    struct maar_amounts capability = capability_of(view, queue);
+    maar_amounts_min_dimension(&guarantee, &capability, MAAR_MISSING_INFINITY);
+    if (!is_open(view, queue)) {
         struct maar_amounts held =
             maar_amounts_from_row(queue->allocated, queue->allocated_present, view->dims);
         maar_amounts_min_dimension(&guarantee, &held, MAAR_MISSING_ZERO);
@@ -262,17 +277,6 @@ static void ask(struct claim *claim, const struct maar_view *view, const struct 
     }
     claim->request = maar_amounts_from_row(request, queue->pending_present, view->dims);
     claim->hopeless = maar_amounts_from_row(hopeless, queue->pending_present, view->dims);
-}
-
-/* A capability limits cpu and memory only when it names an amount of them. */
-static struct maar_amounts capability_of(const struct maar_view *view,
-                                         const struct maar_queue *queue)
-{
-    struct maar_amounts capability = maar_amounts_from_resource(&queue->capability, view->dims);
-    for (uint32_t d = 0; d < 2; d++)
-        if (capability.v[d] <= 0)
-            capability.v[d] = DBL_MAX;
-    return capability;
 }
 
 static void open_account(struct account *account, const struct maar_view *view,

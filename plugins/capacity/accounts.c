@@ -250,21 +250,32 @@ static void lift_unnamed(struct maar_amounts *capability)
             capability->v[d] = infinite(d);
 }
 
+static struct maar_amounts guarantee_of(const struct maar_view *view,
+                                        const struct maar_queue *queue)
+{
+    struct maar_amounts guarantee = maar_amounts_from_resource(&queue->guarantee, view->dims);
+    MAAR_EACH_DIM(d, guarantee.present | 3)
+    {
+        guarantee.v[d] =
+            (double)maar_capacity_guarantee(view, queue, (uint32_t)d) * view->dims->policy_scale[d];
+    }
+    return guarantee;
+}
+
 static void set_flat_limits(const struct maar_view *view)
 {
     struct maar_amounts total =
         maar_amounts_from_row(view->total_allocatable, view->total_present, view->dims);
     struct maar_amounts promised = maar_amounts_none();
     for (uint32_t i = 0; i < view->n_queues; i++) {
-        struct maar_amounts guarantee =
-            maar_amounts_from_resource(&view->queues[i]->guarantee, view->dims);
+        struct maar_amounts guarantee = guarantee_of(view, view->queues[i]);
         maar_amounts_add(&promised, &guarantee);
     }
     struct maar_amounts rest = unpromised(view, &total, &promised);
     for (uint32_t i = 0; i < view->n_queues; i++) {
         const struct maar_queue *queue = view->queues[i];
         struct maar_capacity_account *account = maar_capacity_account(view, queue);
-        struct maar_amounts guarantee = maar_amounts_from_resource(&queue->guarantee, view->dims);
+        struct maar_amounts guarantee = guarantee_of(view, queue);
         account->capability = maar_amounts_from_resource(&queue->capability, view->dims);
         lift_unnamed(&account->capability);
         set_limit(view, account, &rest, &guarantee);
@@ -310,7 +321,7 @@ static void set_limits_below(const struct maar_view *view, const struct maar_que
         struct maar_capacity_account *account = maar_capacity_account(view, child);
         if (!account->linked)
             continue;
-        struct maar_amounts guarantee = maar_amounts_from_resource(&child->guarantee, view->dims);
+        struct maar_amounts guarantee = guarantee_of(view, child);
         account->deserved = maar_amounts_from_resource(&child->deserved, view->dims);
         account->deserved = maar_amounts_max(&account->deserved, &guarantee);
         maar_amounts_add(&deserved, &account->deserved);
@@ -324,7 +335,7 @@ static void set_limits_below(const struct maar_view *view, const struct maar_que
     for (uint32_t c = 0; c < queue->n_children; c++) {
         const struct maar_queue *child = queue->children[c];
         struct maar_capacity_account *account = maar_capacity_account(view, child);
-        struct maar_amounts guarantee = maar_amounts_from_resource(&child->guarantee, view->dims);
+        struct maar_amounts guarantee = guarantee_of(view, child);
         if (account->linked)
             set_limit(view, account, &rest, &guarantee);
     }

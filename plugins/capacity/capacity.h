@@ -80,13 +80,24 @@ static inline struct maar_amounts maar_capacity_held(const struct maar_view *vie
     return maar_amounts_from_row(account->held.allocated, account->held.present, view->dims);
 }
 
+/* What is guaranteed to the queue. What its capability shuts out it could never use; Volcano keeps
+ * that from others all the same. */
+static inline int64_t maar_capacity_guarantee(const struct maar_view *view,
+                                              const struct maar_queue *queue, uint32_t dim)
+{
+    int64_t guarantee = maar_resource_get(&queue->guarantee, dim);
+    int64_t capability = maar_resource_get(&queue->capability, dim);
+    bool limits = dim < 2 ? capability > 0 : ((queue->capability.present >> dim) & 1) != 0;
+    return limits && !view->compatibility && capability < guarantee ? capability : guarantee;
+}
+
 /* What the queue, holding so much, still needs to fill its guarantee. Nobody can be promised more
  * than the cluster. */
 static inline int64_t maar_capacity_unused_guarantee(const struct maar_view *view,
                                                      const struct maar_queue *queue, uint32_t dim,
                                                      int64_t held)
 {
-    int64_t guarantee = maar_resource_get(&queue->guarantee, dim);
+    int64_t guarantee = maar_capacity_guarantee(view, queue, dim);
     if (guarantee > view->total_allocatable[dim])
         guarantee = view->total_allocatable[dim];
     return guarantee > held ? guarantee - held : 0;

@@ -163,7 +163,7 @@ static int64_t kept_for_siblings(const struct maar_view *view, const struct maar
                                  const struct maar_capacity_ledger *container, uint64_t dim,
                                  int64_t ask, uint32_t times)
 {
-    int64_t guarantee = maar_resource_get(&queue->guarantee, (uint32_t)dim);
+    int64_t guarantee = maar_capacity_guarantee(view, queue, (uint32_t)dim);
     int64_t held = maar_capacity_account(view, queue)->held.allocated[dim];
     if (!container || container->promised[dim] <= 0 || saturated(held, ask, times) <= guarantee)
         return 0;

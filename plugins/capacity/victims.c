@@ -227,12 +227,12 @@ struct taker {
     uint64_t names;
 };
 
-static bool keeps_guarantee(const struct maar_queue *queue, const int64_t *row,
-                            const struct maar_class *cls)
+static bool keeps_guarantee(const struct maar_view *view, const struct maar_queue *queue,
+                            const int64_t *row, const struct maar_class *cls)
 {
     for (uint32_t d = 0; d < cls->request.n; d++)
         if (cls->request.v[d] > 0 &&
-            row[d] - cls->request.v[d] < maar_resource_get(&queue->guarantee, d))
+            row[d] - cls->request.v[d] < maar_capacity_guarantee(view, queue, d))
             return false;
     return true;
 }
@@ -267,7 +267,7 @@ static bool pays(struct copies *copies, const struct taker *taker, const struct 
         const int64_t *row = copy_of(copies, at);
         if (!is_below_root(view, at))
             break;
-        if (!keeps_guarantee(at, row, victim->cls) || !is_over(view, taker, at, row, names))
+        if (!keeps_guarantee(view, at, row, victim->cls) || !is_over(view, taker, at, row, names))
             return false;
         if (at == theirs)
             break;

@@ -731,7 +731,7 @@ static uint32_t draw(uint32_t *seed, uint32_t n)
 }
 
 /* Everybody's part is weight × level within his bounds, for one level at which the parts use up the total: found here
- * by halving. */
+ * by halving. A guarantee counts up to the capability. */
 static void proportion_parts_share_one_level(void **state)
 {
     (void)state;
@@ -741,24 +741,26 @@ static void proportion_parts_share_one_level(void **state)
     uint32_t seed = 7;
     for (int round = 0; round < 500; round++) {
         struct maar_queue *queues[N];
-        double low[N], high[N], weight[N], promised = 0, total = 1000 + draw(&seed, 20000);
+        double low[N], high[N], limit[N], weight[N], promised = 0,
+                                                     total = 1000 + draw(&seed, 20000);
         begin(false, (int64_t)total, GI, 0);
         for (int i = 0; i < N; i++) {
             weight[i] = 1 + draw(&seed, 9) * draw(&seed, 9);
             high[i] = draw(&seed, 12000);
             low[i] = draw(&seed, 4) ? 0 : draw(&seed, 4000);
-            promised += low[i];
+            limit[i] = draw(&seed, 3) ? 0 : 1 + draw(&seed, 9000);
             queues[i] = queue_with("q", (int32_t)weight[i], 0, 0, (int64_t)high[i], 0);
             if (low[i] > 0)
                 queues[i]->guarantee = fake_resource(f, (int64_t)low[i], -1, 0, -1, -1);
+            if (limit[i] > 0)
+                queues[i]->capability = fake_resource(f, (int64_t)limit[i], -1, 0, -1, -1);
+            low[i] = limit[i] > 0 && limit[i] < low[i] ? limit[i] : low[i];
+            promised += low[i];
         }
         double free_part = total > promised ? total - promised : 0;
         for (int i = 0; i < N; i++) {
-            int64_t limit = draw(&seed, 3) ? 0 : 1 + draw(&seed, 9000);
             double ceiling = free_part + low[i];
-            if (limit)
-                queues[i]->capability = fake_resource(f, limit, -1, 0, -1, -1);
-            ceiling = limit && (double)limit < ceiling ? (double)limit : ceiling;
+            ceiling = limit[i] > 0 && limit[i] < ceiling ? limit[i] : ceiling;
             high[i] = high[i] > ceiling ? ceiling : high[i];
             high[i] = high[i] < low[i] ? low[i] : high[i];
         }
