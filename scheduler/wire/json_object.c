@@ -286,6 +286,30 @@ static void read_dequeue_annotation(struct maar_decoder *decoder, const json_t *
         key, text ? text : "");
 }
 
+static size_t count_parts(const char *path)
+{
+    size_t n = 1;
+    for (; *path; path++)
+        n += *path == '/';
+    return n;
+}
+
+/* Weights belong to the components of a path, one to one. Volcano's webhook refuses others. */
+static void check_hierarchy_annotations(struct maar_decoder *decoder, const json_t *object)
+{
+    const json_t *annotations = json_object_get(json_object_get(object, "metadata"), "annotations");
+    const char *path = json_string_value(json_object_get(annotations, "volcano.sh/hierarchy"));
+    const char *weights =
+        json_string_value(json_object_get(annotations, "volcano.sh/hierarchy-weights"));
+    if (!path || !weights || count_parts(path) == count_parts(weights))
+        return;
+    decoder->record->warning = maar_arena_printf(
+        decoder->arena,
+        "annotation volcano.sh/hierarchy-weights: \"%.64s\" has %zu parts, volcano.sh/hierarchy "
+        "\"%.64s\" has %zu; a weight that is missing counts as 1, one too many is not used",
+        weights, count_parts(weights), path, count_parts(path));
+}
+
 void maar_json_decode_queue(struct maar_decoder *decoder, const json_t *object)
 {
     static const char *const strategies[] = {"traverse", "fifo", "", NULL};
@@ -307,6 +331,7 @@ void maar_json_decode_queue(struct maar_decoder *decoder, const json_t *object)
         read_choice(decoder, spec, &spec_at, "dequeueStrategy", strategies) == 1
             ? MAAR_DEQUEUE_FIFO
             : MAAR_DEQUEUE_TRAVERSE;
+    check_hierarchy_annotations(decoder, object);
     read_dequeue_annotation(decoder, object, &queue->dequeue_strategy);
     (void)maar_json_amounts(decoder, spec, &spec_at, "capability", false, &queue->capability);
     (void)maar_json_amounts(decoder, spec, &spec_at, "deserved", false, &queue->deserved);

@@ -432,6 +432,32 @@ static void the_dequeue_strategy_of_a_queue(void **state)
     }
 }
 
+static void queue_hierarchy_needs_as_many_weights(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        const char *weights;
+        bool warns;
+    } rows[] = {
+        {"root/eng/ml", "1/2/3", false},
+        {"root/eng/ml", "1/2", true},
+        {"root", "1/2", true},
+        {"", "", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "{'metadata':{'name':'q','annotations':{'volcano.sh/hierarchy':'%s',"
+                 "'volcano.sh/hierarchy-weights':'%s'}}}",
+                 rows[i].path, rows[i].weights);
+        struct maar_record *record = decode(MAAR_KIND_QUEUE, text);
+        assert_int_equal(*record->warning != '\0', rows[i].warns);
+        assert_string_equal(record->fault, "");
+        maar_record_destroy(record);
+    }
+}
+
 static void a_pod_group_in_one_piece(void **state)
 {
     (void)state;
@@ -619,6 +645,7 @@ int main(void)
         cmocka_unit_test(the_names_that_count_are_those_of_volcano_everywhere),
         cmocka_unit_test(a_queue_in_one_piece),
         cmocka_unit_test(the_dequeue_strategy_of_a_queue),
+        cmocka_unit_test(queue_hierarchy_needs_as_many_weights),
         cmocka_unit_test(a_pod_group_in_one_piece),
         cmocka_unit_test(a_priority_class_in_one_piece),
         cmocka_unit_test(a_node_is_ready_unless_it_says_otherwise),
