@@ -233,11 +233,12 @@ static int run(struct daemon *daemon)
 
         report(daemon, &turn);
         reread_conf(daemon);
-        maar_serving_turn(daemon->serving, turn.synced, daemon->conf_valid);
         if (!follow_election(daemon)) {
             maar_log_error("leaderelection lost; ending, to begin anew as a follower");
             return EXIT_LOST;
         }
+        maar_serving_turn(daemon->serving, &(struct maar_serving_state){turn.synced, daemon->leads,
+                                                                        daemon->conf_valid});
     }
     return 0;
 }

@@ -165,20 +165,22 @@ int maar_serving_start(struct maar_serving *serving, struct maar_engine *engine,
     return r < 0 ? r : serve_explanations(serving, err);
 }
 
-void maar_serving_turn(struct maar_serving *serving, bool synced, bool conf_valid)
+void maar_serving_turn(struct maar_serving *serving, const struct maar_serving_state *state)
 {
     const struct maar_backend *backend = &serving->settle->inner;
-    const struct maar_scheduler_state state = {
-        .synced = synced,
-        .conf_valid = conf_valid,
+    const struct maar_scheduler_state measured = {
+        .synced = state->synced,
+        .leads = state->leads,
+        .conf_valid = state->conf_valid,
         .n_in_flight = backend->ops->n_in_flight(backend->self),
         .mono_ns = maar_clock_mono_ns(),
     };
 
-    maar_endpoints_came_round(serving->endpoints, synced);
+    maar_endpoints_came_round(serving->endpoints, state->synced);
     maar_asks_answer(serving->asks, serving->engine);
     if (serving->metrics)
-        maar_scheduler_metrics_look(serving->metrics, maar_engine_world(serving->engine), &state);
+        maar_scheduler_metrics_look(serving->metrics, maar_engine_world(serving->engine),
+                                    &measured);
 }
 
 void maar_serving_destroy(struct maar_serving *serving)

@@ -20,8 +20,13 @@ struct maar_serving *maar_serving_create(const struct maar_options *options,
 /* Opens the servers. -EADDRINUSE and others of maar_web_start, after the name of the flag. */
 int maar_serving_start(struct maar_serving *serving, struct maar_engine *engine,
                        struct maar_error *err) __attribute__((warn_unused_result));
+struct maar_serving_state {
+    bool synced;     /* every list is in */
+    bool leads;      /* decides, does not stand by */
+    bool conf_valid; /* the file is the configuration in force */
+};
 /* Between two turns of the engine, on its thread: the questions that were asked get their answers. */
-void maar_serving_turn(struct maar_serving *serving, bool synced, bool conf_valid);
+void maar_serving_turn(struct maar_serving *serving, const struct maar_serving_state *state);
 /* Closes the servers. Before the engine goes. Accepts NULL. */
 void maar_serving_destroy(struct maar_serving *serving);
 

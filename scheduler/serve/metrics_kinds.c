@@ -208,6 +208,9 @@ const struct maar_metric_kind maar_scheduler_metric_kinds[MAAR_N_METRICS] = {
     [MAAR_M_SYNCED] = {.name = "maar_synced",
                        .help = "1: every list of the cluster's objects is in.",
                        .type = MAAR_METRIC_GAUGE},
+    [MAAR_M_LEADS] = {.name = "maar_leads",
+                      .help = "1: this replica decides; 0: it stands by.",
+                      .type = MAAR_METRIC_GAUGE},
     [MAAR_M_CONF_VALID] =
         {.name = "maar_config_valid",
          .help = "0: scheduler.conf cannot be used, another configuration is in force.",

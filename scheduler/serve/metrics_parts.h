@@ -50,6 +50,7 @@ enum maar_scheduler_metric {
     MAAR_M_WRITES,
     MAAR_M_IN_FLIGHT,
     MAAR_M_SYNCED,
+    MAAR_M_LEADS,
     MAAR_M_CONF_VALID,
     MAAR_M_BUILD,
     MAAR_M_PROCESS_CPU,

@@ -216,6 +216,7 @@ void maar_scheduler_metrics_look(struct maar_scheduler_metrics *metrics,
                                  const struct maar_scheduler_state *state)
 {
     maar_series_set(metrics->single[MAAR_M_SYNCED], state->synced);
+    maar_series_set(metrics->single[MAAR_M_LEADS], state->leads);
     maar_series_set(metrics->single[MAAR_M_CONF_VALID], state->conf_valid);
     maar_series_set(metrics->single[MAAR_M_IN_FLIGHT], (double)state->n_in_flight);
     if (!metrics->stale || (metrics->looked_ns && state->mono_ns - metrics->looked_ns < LOOK_NS))

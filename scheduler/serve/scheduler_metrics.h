@@ -35,6 +35,7 @@ void maar_scheduler_metrics_write(struct maar_scheduler_metrics *metrics,
 
 struct maar_scheduler_state {
     bool synced;
+    bool leads;      /* decides, does not stand by */
     bool conf_valid; /* the file is the configuration in force */
     size_t n_in_flight;
     int64_t mono_ns; /* now, monotonic */

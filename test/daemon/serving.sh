@@ -83,6 +83,8 @@ sleep 1.5 # queues are looked at once a second
 expect 200 "$metrics/metrics" 'volcano_queue_allocated_milli_cpu{queue_name="default"} 24000'
 expect 200 "$metrics/metrics" 'volcano_unschedule_task_count{job_id="second"} 4'
 expect 200 "$metrics/metrics" 'maar_synced 1'
+expect 200 "$metrics/metrics" 'maar_leads 1'
+expect 200 "$metrics/metrics" 'maar_config_valid 1'
 # Every sample follows the head of its metric, and the values are numbers.
 awk '/^# TYPE/ { name = $3; next }
     /^#/ { next }

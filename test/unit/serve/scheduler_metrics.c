@@ -141,7 +141,8 @@ static void turn(void)
 static void render(struct maar_text *out)
 {
     clock_ns += MAAR_SECOND_NS;
-    const struct maar_scheduler_state state = {true, true, sent.n, clock_ns};
+    const struct maar_scheduler_state state = {
+        .synced = true, .leads = true, .n_in_flight = sent.n, .mono_ns = clock_ns};
 
     maar_scheduler_metrics_look(metrics, maar_engine_world(engine), &state);
     maar_text_clear(out);
@@ -208,7 +209,8 @@ static void a_bound_job_is_measured(void **state)
         "maar_queue_pod_groups{queue_name=\"q\",phase=\"Inqueue\"} 1",
         "maar_objects{kind=\"Node\"} 1",
         "maar_synced 1",
-        "maar_config_valid 1",
+        "maar_leads 1",
+        "maar_config_valid 0",
     };
     static const char *const plugin =
         "volcano_plugin_scheduling_latency_milliseconds_count{plugin=\"gang\","
