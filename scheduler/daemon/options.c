@@ -537,7 +537,7 @@ static void help_group(struct maar_text *out, enum group group, const char *titl
             continue;
         snprintf(left, sizeof left, "%s%s%s%s", flag->name[1] ? "--" : "-", flag->name,
                  *values[flag->form] ? "=" : "", values[flag->form]);
-        maar_text_addf(out, "  %-34s %s\n", left, flag->help);
+        maar_text_addf(out, "  %-38s %s\n", left, flag->help);
     }
 }
 
