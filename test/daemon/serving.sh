@@ -58,7 +58,7 @@ start() { # PORT FLAG...
 }
 
 is_up_or_gone() {
-    ! kill -0 "$scheduler" 2>kill || answers 200 "http://127.0.0.1:$((port + 1))/healthz"
+    ! kill -0 "$scheduler" 2>/dev/null || answers 200 "http://127.0.0.1:$((port + 1))/healthz"
 }
 
 "$bin/maarctl" cluster up --kubeconfig kubeconfig -f "$root/examples/1-gangs.yaml" >cluster.log 2>&1 &
@@ -68,7 +68,7 @@ for ((attempt = 0; attempt < 20; attempt++)); do
     port=$((20000 + RANDOM % 10000))
     start "$port"
     until_ok is_up_or_gone
-    kill -0 "$scheduler" 2>kill && break
+    kill -0 "$scheduler" 2>/dev/null && break
     wait "$scheduler" || true
 done
 pids+=("$scheduler")
