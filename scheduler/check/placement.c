@@ -24,52 +24,52 @@ static const char *const toleration_operators[] = {"Equal", "Exists", "Gt", "Lt"
 static const char *const effects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute", NULL};
 
 static const struct shape requirement[] = {
-    {.key = "key"}, {.key = "operator"}, {.key = "values"}, {NULL}};
+    {.key = "key"}, {.key = "operator"}, {.key = "values"}, {.key = NULL}};
 static const struct shape node_term[] = {
     {.key = "matchExpressions", .is_list = true, .fields = requirement},
     {.key = "matchFields", .is_list = true, .fields = requirement},
-    {NULL}};
+    {.key = NULL}};
 static const struct shape node_selector[] = {
-    {.key = "nodeSelectorTerms", .is_list = true, .fields = node_term}, {NULL}};
+    {.key = "nodeSelectorTerms", .is_list = true, .fields = node_term}, {.key = NULL}};
 static const struct shape preferred_node[] = {
-    {.key = "weight", .most = 100}, {.key = "preference", .fields = node_term}, {NULL}};
+    {.key = "weight", .most = 100}, {.key = "preference", .fields = node_term}, {.key = NULL}};
 static const struct shape node_affinity[] = {
     {.key = "requiredDuringSchedulingIgnoredDuringExecution", .fields = node_selector},
     {.key = "preferredDuringSchedulingIgnoredDuringExecution",
      .is_list = true,
      .fields = preferred_node},
-    {NULL}};
+    {.key = NULL}};
 
 static const struct shape label_selector[] = {
     {.key = "matchLabels"},
     {.key = "matchExpressions", .is_list = true, .fields = requirement},
-    {NULL}};
+    {.key = NULL}};
 static const struct shape pod_term[] = {{.key = "labelSelector", .fields = label_selector},
                                         {.key = "namespaceSelector", .fields = label_selector},
                                         {.key = "namespaces"},
                                         {.key = "topologyKey"},
                                         {.key = "matchLabelKeys"},
                                         {.key = "mismatchLabelKeys"},
-                                        {NULL}};
+                                        {.key = NULL}};
 static const struct shape preferred_pod[] = {
-    {.key = "weight", .most = 100}, {.key = "podAffinityTerm", .fields = pod_term}, {NULL}};
+    {.key = "weight", .most = 100}, {.key = "podAffinityTerm", .fields = pod_term}, {.key = NULL}};
 static const struct shape pod_affinity[] = {
     {.key = "requiredDuringSchedulingIgnoredDuringExecution", .is_list = true, .fields = pod_term},
     {.key = "preferredDuringSchedulingIgnoredDuringExecution",
      .is_list = true,
      .fields = preferred_pod},
-    {NULL}};
+    {.key = NULL}};
 
 static const struct shape affinity[] = {{.key = "nodeAffinity", .fields = node_affinity},
                                         {.key = "podAffinity", .fields = pod_affinity},
                                         {.key = "podAntiAffinity", .fields = pod_affinity},
-                                        {NULL}};
+                                        {.key = NULL}};
 static const struct shape toleration[] = {{.key = "key"},
                                           {.key = "operator", .texts = toleration_operators},
                                           {.key = "value"},
                                           {.key = "effect", .texts = effects},
                                           {.key = "tolerationSeconds"},
-                                          {NULL}};
+                                          {.key = NULL}};
 static const struct shape spread[] = {{.key = "maxSkew"},
                                       {.key = "topologyKey"},
                                       {.key = "whenUnsatisfiable"},
@@ -78,12 +78,12 @@ static const struct shape spread[] = {{.key = "maxSkew"},
                                       {.key = "nodeAffinityPolicy"},
                                       {.key = "nodeTaintsPolicy"},
                                       {.key = "matchLabelKeys"},
-                                      {NULL}};
+                                      {.key = NULL}};
 static const struct shape spec_fields[] = {
     {.key = "affinity", .fields = affinity},
     {.key = "tolerations", .is_list = true, .fields = toleration},
     {.key = "topologySpreadConstraints", .is_list = true, .fields = spread},
-    {NULL}};
+    {.key = NULL}};
 
 static void check_value(struct maar_check *check, const struct maar_field *field,
                         const struct shape *shape, const json_t *value)

@@ -308,7 +308,7 @@ void maar_memory_note(struct maar_session *session, const struct maar_job *job,
     /* Who was refused because others had used up the trials may have more luck. */
     if (!is_able(session, refusal) || maar_place_is_exhausted(session))
         return;
-    entry->refusal.kind = refusal;
+    entry->refusal.kind = (uint8_t)refusal;
     entry->refusal.lacked = maar_session_job(session, job)->lacked;
     entry->refusal.number = number_of(session, job, refusal);
 }
