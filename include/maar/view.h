@@ -202,6 +202,14 @@ struct maar_pod_spec {
     uint32_t unsupported;          /* bits of enum maar_unsupported */
 };
 
+/* The pod has affinity or anti-affinity to pods, required or preferred. */
+static inline bool maar_spec_has_pod_affinity(const struct maar_pod_spec *spec)
+{
+    return spec->pod_affinity_required.n + spec->pod_affinity_preferred.n +
+               spec->pod_anti_affinity_required.n + spec->pod_anti_affinity_preferred.n >
+           0;
+}
+
 /* Tasks that the loaded policies cannot tell apart. */
 struct maar_class {
     uint32_t slot; /* small integer, reused after the class is gone */

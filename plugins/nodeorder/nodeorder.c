@@ -104,7 +104,7 @@ static void note_affinity(const struct maar_view *view)
         struct node_row *row = node_row_of(view, node);
         view->host->touch(view->session, row, sizeof *row);
         for (uint32_t i = 0; i < view->nodes->n_tasks[node]; i++)
-            row->had_affinity |= maar_pod_affinity_has(view->nodes->tasks[node][i]->cls->spec);
+            row->had_affinity |= maar_spec_has_pod_affinity(view->nodes->tasks[node][i]->cls->spec);
     }
 }
 
@@ -398,13 +398,6 @@ static bool had_affinity(const struct maar_view *view, uint32_t node)
     return node_row_of(view, node)->had_affinity;
 }
 
-static bool pod_affinity_skip(void *self, const struct maar_view *view,
-                              const struct maar_task *task)
-{
-    (void)self;
-    return maar_pod_affinity_score_skip(view, task);
-}
-
 static void pod_affinity_raw(void *self, const struct maar_view *view, const struct maar_task *task,
                              const uint32_t *nodes, size_t n, int64_t *out)
 {
@@ -431,20 +424,6 @@ static bool spread_active(void *opaque)
 {
     const struct nodeorder *self = opaque;
     return self->spread_weight != 0;
-}
-
-static bool spread_skip(void *self, const struct maar_view *view, const struct maar_task *task)
-{
-    (void)self;
-    (void)view;
-    return maar_spread_score_skip(task);
-}
-
-static void spread_raw(void *self, const struct maar_view *view, const struct maar_task *task,
-                       const uint32_t *nodes, size_t n, int64_t *out)
-{
-    (void)self;
-    maar_spread_score_raw(view, task, nodes, n, out);
 }
 
 static double spread_normalise(void *opaque, const struct maar_view *view,
@@ -564,7 +543,7 @@ static const struct maar_score scores[] = {
         .active = pod_affinity_active,
         .raw = pod_affinity_raw,
         .normalise = pod_affinity_normalise,
-        .skip = pod_affinity_skip,
+        .skip = maar_pod_affinity_score_skip,
     },
     {
         .name = "TaintToleration",
@@ -582,9 +561,9 @@ static const struct maar_score scores[] = {
         .subject = MAAR_SUBJECT_CLASS,
         .node = MAAR_NODE_STATIC | MAAR_NODE_LOAD | MAAR_NODE_OTHERS,
         .active = spread_active,
-        .raw = spread_raw,
+        .raw = maar_spread_score_raw,
         .normalise = spread_normalise,
-        .skip = spread_skip,
+        .skip = maar_spread_score_skip,
     },
 };
 

@@ -10,13 +10,6 @@
 #include "kubernetes/pod_affinity.h"
 #include "nodeorder/scores.h"
 
-bool maar_pod_affinity_has(const struct maar_pod_spec *spec)
-{
-    return spec->pod_affinity_required.n + spec->pod_affinity_preferred.n +
-               spec->pod_anti_affinity_required.n + spec->pod_anti_affinity_preferred.n >
-           0;
-}
-
 static bool has_preferred(const struct maar_class *cls)
 {
     return cls->spec->pod_affinity_preferred.n + cls->spec->pod_anti_affinity_preferred.n > 0;
@@ -56,8 +49,10 @@ static const struct maar_tally_kind *kind_for(const struct maar_class *cls)
     return has_preferred(cls) ? &mutual_kind : &others_kind;
 }
 
-bool maar_pod_affinity_score_skip(const struct maar_view *view, const struct maar_task *task)
+bool maar_pod_affinity_score_skip(void *self, const struct maar_view *view,
+                                  const struct maar_task *task)
 {
+    (void)self;
     if (has_preferred(task->cls))
         return false;
     for (uint32_t k = 0; k < view->n_affinity_keys; k++)

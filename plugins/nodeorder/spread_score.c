@@ -19,8 +19,10 @@ static const struct maar_tally_kind soft_kind = {
 static const struct maar_tally_kind own_node_kind = {.name = "soft spread on the node",
                                                      .weigh = maar_spread_weigh};
 
-bool maar_spread_score_skip(const struct maar_task *task)
+bool maar_spread_score_skip(void *self, const struct maar_view *view, const struct maar_task *task)
 {
+    (void)self;
+    (void)view;
     const struct maar_pod_spec *spec = task->cls->spec;
     for (uint32_t i = 0; i < spec->n_spread; i++)
         if (!spec->spread[i].hard)
@@ -95,9 +97,10 @@ static void add_constraint(const struct maar_view *view, const struct maar_class
                        (double)(constraint->max_skew - 1);
 }
 
-void maar_spread_score_raw(const struct maar_view *view, const struct maar_task *task,
+void maar_spread_score_raw(void *self, const struct maar_view *view, const struct maar_task *task,
                            const uint32_t *nodes, size_t n, int64_t *out)
 {
+    (void)self;
     const struct maar_pod_spec *spec = task->cls->spec;
     size_t n_left = leave_out(view, task->cls, nodes, n, out);
     double *sums = calloc(n + 1, sizeof *sums);

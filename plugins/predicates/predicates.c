@@ -302,29 +302,6 @@ static bool spread_active(void *opaque)
     return self->spread;
 }
 
-static bool spread_skip(void *self, const struct maar_view *view, const struct maar_task *task)
-{
-    (void)self;
-    (void)view;
-    return maar_spread_skip(task);
-}
-
-static void spread_fit(void *self, const struct maar_view *view, const struct maar_task *task,
-                       const uint32_t *nodes, size_t n, uint8_t *out)
-{
-    (void)self;
-    maar_spread_fit(view, task, nodes, n, out);
-}
-
-static void spread_explain(void *self, const struct maar_view *view, const struct maar_task *task,
-                           uint32_t node, struct maar_reasons *reasons)
-{
-    (void)self;
-    const char *reason = maar_spread_refusal(view, task, node);
-    if (reason)
-        view->host->reason_add(reasons, reason);
-}
-
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 static const struct maar_argument arguments[] = {
@@ -396,9 +373,9 @@ static const struct maar_filter filters[] = {
         .subject = MAAR_SUBJECT_CLASS,
         .node = MAAR_NODE_STATIC | MAAR_NODE_LOAD | MAAR_NODE_OTHERS,
         .active = spread_active,
-        .skip = spread_skip,
-        .fit = spread_fit,
-        .explain = spread_explain,
+        .skip = maar_spread_skip,
+        .fit = maar_spread_fit,
+        .explain = maar_spread_explain,
     },
 };
 

@@ -13,8 +13,10 @@
 static const struct maar_tally_kind hard_kind = {
     .name = "hard spread", .weigh = maar_spread_weigh, .takes_part = maar_spread_takes_part};
 
-bool maar_spread_skip(const struct maar_task *task)
+bool maar_spread_skip(void *self, const struct maar_view *view, const struct maar_task *task)
 {
+    (void)self;
+    (void)view;
     const struct maar_pod_spec *spec = task->cls->spec;
     for (uint32_t i = 0; i < spec->n_spread; i++)
         if (spec->spread[i].hard)
@@ -51,9 +53,10 @@ static void fit_one(const struct maar_view *view, const struct maar_class *cls, 
     }
 }
 
-void maar_spread_fit(const struct maar_view *view, const struct maar_task *task,
+void maar_spread_fit(void *self, const struct maar_view *view, const struct maar_task *task,
                      const uint32_t *nodes, size_t n, uint8_t *out)
 {
+    (void)self;
     const struct maar_pod_spec *spec = task->cls->spec;
     for (uint32_t i = 0; i < spec->n_spread; i++)
         if (spec->spread[i].hard)
@@ -61,17 +64,19 @@ void maar_spread_fit(const struct maar_view *view, const struct maar_task *task,
 }
 
 /* The first constraint that refuses speaks. */
-const char *maar_spread_refusal(const struct maar_view *view, const struct maar_task *task,
-                                uint32_t node)
+void maar_spread_explain(void *self, const struct maar_view *view, const struct maar_task *task,
+                         uint32_t node, struct maar_reasons *reasons)
 {
+    (void)self;
     const struct maar_pod_spec *spec = task->cls->spec;
     uint8_t fit = MAAR_FIT_OK;
     for (uint32_t i = 0; i < spec->n_spread && fit == MAAR_FIT_OK; i++)
         if (spec->spread[i].hard)
             fit_one(view, task->cls, i, &node, 1, &fit);
-    if (fit == MAAR_FIT_OK)
-        return NULL;
-    return fit == MAAR_FIT_NEVER
-               ? "node(s) didn't match pod topology spread constraints (missing required label)"
-               : "node(s) didn't match pod topology spread constraints";
+    if (fit == MAAR_FIT_NEVER)
+        view->host->reason_add(
+            reasons,
+            "node(s) didn't match pod topology spread constraints (missing required label)");
+    else if (fit != MAAR_FIT_OK)
+        view->host->reason_add(reasons, "node(s) didn't match pod topology spread constraints");
 }

@@ -7,12 +7,11 @@
 
 #include <maar/plugin.h>
 
-/* The bodies of the filter; hooks of the same shapes. */
-bool maar_spread_skip(const struct maar_task *task);
-void maar_spread_fit(const struct maar_view *view, const struct maar_task *task,
+/* Hooks of the filter. */
+bool maar_spread_skip(void *self, const struct maar_view *view, const struct maar_task *task);
+void maar_spread_fit(void *self, const struct maar_view *view, const struct maar_task *task,
                      const uint32_t *nodes, size_t n, uint8_t *out);
-/* NULL: the node is not refused. */
-const char *maar_spread_refusal(const struct maar_view *view, const struct maar_task *task,
-                                uint32_t node);
+void maar_spread_explain(void *self, const struct maar_view *view, const struct maar_task *task,
+                         uint32_t node, struct maar_reasons *reasons);
 
 #endif

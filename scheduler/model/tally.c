@@ -279,16 +279,9 @@ void maar_tallies_drop(struct maar_world *world)
     }
 }
 
-static bool is_affine(const struct maar_pod_spec *spec)
-{
-    return spec->pod_affinity_required.n + spec->pod_affinity_preferred.n +
-               spec->pod_anti_affinity_required.n + spec->pod_anti_affinity_preferred.n >
-           0;
-}
-
 void maar_tallies_add_class(struct maar_world *world, struct maar_class_entry *cls)
 {
-    cls->is_affine = is_affine(cls->view.spec);
+    cls->is_affine = maar_spec_has_pod_affinity(cls->view.spec);
     if (cls->is_affine) {
         maar_vec_push(&world->affine_classes, cls);
         world->affinity_keys_stale = true;

@@ -71,9 +71,6 @@ static inline bool maar_score_is_late(const struct maar_score_use *use)
     return (use->score->node & MAAR_NODE_OTHERS) != 0;
 }
 
-/* Scratch arrays of n entries at least. */
-void maar_place_reserve(struct maar_place *place, uint32_t n);
-
 /* late.c: some late score has something to say about the task */
 bool maar_has_late_scores(const struct maar_session *session, const struct maar_task *task);
 /* The best member of a heap among those that the late filters let pass; MAAR_NO_NODE when none does. */

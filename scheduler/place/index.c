@@ -428,7 +428,7 @@ static void choose_terms(struct maar_session *session, struct maar_class_index *
     }
 }
 
-void maar_place_reserve(struct maar_place *place, uint32_t n)
+static void reserve_scratch(struct maar_place *place, uint32_t n)
 {
     if (place->n_nodes >= n)
         return;
@@ -481,7 +481,7 @@ static void catch_up(struct maar_session *session, struct maar_class_index *inde
     const struct maar_world *world = session->world;
     uint64_t end = maar_world_touched_end(world);
     struct maar_place *place = session->place;
-    maar_place_reserve(place, world->nodes.n_slots);
+    reserve_scratch(place, world->nodes.n_slots);
     if (index->generation != session->policy->generation || index->seen < world->touched_base ||
         index->n_slots != world->nodes.n_slots) {
         rebuild(session, index, task);

@@ -21,7 +21,6 @@ static size_t filter_late(struct maar_session *session, const struct maar_class_
 {
     struct maar_place *place = session->place;
     const struct maar_place_heap *heap = &index->heaps[tier];
-    maar_place_reserve(place, heap->n);
     if (heap->n == 0)
         return 0;
     memcpy(place->nodes, heap->slots, heap->n * sizeof *place->nodes);
